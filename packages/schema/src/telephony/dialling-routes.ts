@@ -54,7 +54,7 @@ export const diallingRoutes = {
     scope: "read",
     path: "/api/calls/{call_id}/dial",
     tag: "telephony",
-    summary: "Get how far a dialled call is at its carrier; kept for two days",
+    summary: "Get the progress of a dialled call at its carrier, which is kept for two days",
     params: z.strictObject({ call_id: Uuid }),
     responses: { 200: json(CallDial, "What the carrier has reported.") },
     errors: ["not_found"],

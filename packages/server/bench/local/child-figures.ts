@@ -1,4 +1,4 @@
-/** What is measured of the process of a model: its start, its memory, and how long it is gone after a crash. */
+/** What is measured of the process of a model: its start, its memory, and how long it is away after a crash. */
 
 import { readFile } from "node:fs/promises";
 import { trackedStart } from "../../src/providers/local-child/testing/toy-models.ts";

@@ -193,7 +193,7 @@ class MediaFuzz {
   }
 }
 
-/** Linux tells them; elsewhere they are not counted. */
+/** Linux lists them; elsewhere they are not counted. */
 async function openDescriptors(): Promise<number> {
   return process.platform === "linux" ? (await readdir("/proc/self/fd")).length : 0;
 }

@@ -56,6 +56,20 @@ function voiceDeps({ config, engines, store, logger, previewVoice, previewDefini
   };
 }
 
+function httpSettings(config: Parts["config"]): HttpDeps["settings"] {
+  return {
+    rateLimitPerKey: config.rateLimitPerKey,
+    rateLimitPerAccount: config.rateLimitPerAccount,
+    ignoreUnknownFields: config.ignoreUnknownFields,
+    apiNames: config.apiNames,
+    sipHost: config.sipHost,
+    allowedOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
+    maxConnectionsPerAddress: config.maxConnectionsPerAddress,
+    checkResponses: false,
+  };
+}
+
 export function httpDeps(parts: Parts, { createCall, batches, carriers }: Actions): HttpDeps {
   const {
     config,
@@ -84,17 +98,7 @@ export function httpDeps(parts: Parts, { createCall, batches, carriers }: Action
     removeFiles: (callId) => parts.upkeep.removeFiles(callId),
     readEventLog: (accountId, callId) => readEventLog(store.db, accountId, callId),
     registry: metrics.registry,
-    settings: {
-      rateLimitPerKey: config.rateLimitPerKey,
-      rateLimitPerAccount: config.rateLimitPerAccount,
-      ignoreUnknownFields: config.ignoreUnknownFields,
-      apiNames: config.apiNames,
-      sipHost: config.sipHost,
-      allowedOrigins: config.corsOrigins,
-      trustedProxies: config.trustedProxies,
-      maxConnectionsPerAddress: config.maxConnectionsPerAddress,
-      checkResponses: false,
-    },
+    settings: httpSettings(config),
     modelNames: () => [...new Set([...sources.models(), ...givenNames(sources.aliases.models)])],
     nameAliases: () => sources.aliases,
     examplePhrases: () => commonPhrases([engines.stt, engines.llm]),

@@ -1,5 +1,5 @@
 /**
- * Makes up for lost packets of codecs that cannot do it themselves (G.711, G.722): the last period of the voice goes on
+ * Conceals lost packets of codecs that cannot do it themselves (G.711, G.722): the last period of the voice is repeated
  * and becomes silent, as in ITU-T G.711, appendix I, without its delay.
  */
 

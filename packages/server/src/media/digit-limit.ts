@@ -7,7 +7,7 @@ export class DigitLimit {
   #count = 0;
   #fromMs = Number.NEGATIVE_INFINITY;
 
-  /** Whether one more key may be handed on. */
+  /** Whether one more key is allowed. */
   admits(nowMs: number): boolean {
     if (nowMs - this.#fromMs >= 1_000) {
       this.#fromMs = nowMs;

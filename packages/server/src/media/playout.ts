@@ -24,7 +24,7 @@ const MOST_MARKS = 64;
 const LONGEST_LAG_MS = 2_000;
 /** The other side may be silent for this long before what it plays is in doubt. */
 const SILENCE_SLACK_MS = 500;
-/** Longest doubt: within this time a connection that is dead is known to be lost. */
+/** Longest doubt: within this time a lost connection is noticed. */
 const LONGEST_DOUBT_MS = 6_000;
 /** A frame that is a rounding error too early is not late enough to wait for the next tick. */
 const EARLY_MS = 0.01;
@@ -249,7 +249,7 @@ export class Playout {
 
   /**
    * Something came from the other side at this time. From the first call on, nothing counts as heard while the other side
-   * is silent, because the connection may be dead.
+   * is silent, because the connection may be lost.
    */
   heardFrom(nowMs: number): void {
     this.#heardFromMs = nowMs;

@@ -1,6 +1,6 @@
 /**
- * The part of a carrier that transfers a call: its REST interface takes the caller away from the agent, and the carrier
- * then fetches instructions that dial somebody else and connect the two.
+ * The part of a carrier that transfers a call: its REST interface ends the stream to the agent, and the carrier then
+ * fetches instructions that dial another person and connect the two.
  */
 
 import type { CarrierAccount } from "./carrier-account.ts";
@@ -16,7 +16,7 @@ export interface TransferTarget {
   readonly password: string | null;
   /** Headers of the request over SIP, whose names begin with `X-`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Played to the caller until somebody answers, in place of ringing; null: none is wanted. */
+  /** Played to the caller until the call is answered, in place of ringing; null: ringing. */
   readonly holdMusicUrl: string | null;
 }
 
@@ -38,10 +38,10 @@ export type RedirectOutcome =
   | { readonly kind: "redirected" }
   /** The caller stays with the agent. `reason` is a sentence with the carrier's words and without secrets. */
   | { readonly kind: "refused"; readonly reason: string }
-  /** The carrier may have taken the caller away. */
+  /** The carrier may have begun the transfer. */
   | { readonly kind: "unknown"; readonly reason: string };
 
-/** How an attempt to reach somebody, or the conversation after it, has ended. */
+/** How an attempt to reach the target, or the conversation after it, has ended. */
 export interface TransferEnd {
   readonly result: "completed" | "busy" | "no_answer" | "failed" | "canceled";
   /** The caller has hung up. */

@@ -64,7 +64,7 @@ export interface Transport {
   mark?(position: number): void;
   /**
    * Audio that was sent and not played is dropped by the other side. `tail`, a frame, ends what it is playing without a
-   * click; media that send long messages leave it out. Without this, the client is told by a message.
+   * click; media that send long messages leave it out. Without this, the client gets a message.
    */
   clearAudio?(tail: Int16Array): void;
   /** Plays keys (0-9 * # A-D) by a means of the medium. Without it, they are tones in the audio. */

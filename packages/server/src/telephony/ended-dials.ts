@@ -10,7 +10,7 @@ import type { LiveCalls } from "../runner/live-calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { readDialledCalls } from "../store/telephony/carrier-dials.ts";
 
-/** Somebody who created the call waits no longer than this for the news that nobody answered. */
+/** Longest time until a call that nobody answered ends here. */
 const POLL_MS = 1_000;
 /** Calls of one query. */
 const PORTION = 1_000;

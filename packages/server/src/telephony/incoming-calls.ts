@@ -102,7 +102,7 @@ async function announcedCall(
   agentId: string,
 ): Promise<Announced | null> {
   const carrierCallId = carriers[carrier].readCallId(fields);
-  // Nothing tells such a webhook from another one.
+  // Without an id, a repeated webhook cannot be recognised.
   if (carrierCallId === null) return { callId: randomUUID(), running: null };
   const announced = { accountId, agentId, carrier, carrierCallId };
   for (let nth = 0; nth < MAX_CALLS_OF_ONE; nth += 1) {

@@ -124,8 +124,8 @@ export type GetDiallingUseInput = RequestOptions;
 export type GetTelephonyUrlsInput = RequestOptions;
 
 /**
- * Get how far a dialled call is at its carrier; kept for two days: `GET /api/calls/{call_id}/dial`. Needs the
- * scope `read`.
+ * Get the progress of a dialled call at its carrier, which is kept for two days: `GET
+ * /api/calls/{call_id}/dial`. Needs the scope `read`.
  */
 export interface GetCallDialInput extends RequestOptions {
   readonly params: {
@@ -201,7 +201,7 @@ export interface TelephonyOperations {
   "GET /api/accounts/me/dialling_use": { input: GetDiallingUseInput; output: DiallingUse };
   /** Get the URLs to enter at a carrier for calls that come in. */
   "GET /api/accounts/me/telephony_urls": { input: GetTelephonyUrlsInput; output: TelephonyUrls };
-  /** Get how far a dialled call is at its carrier; kept for two days. */
+  /** Get the progress of a dialled call at its carrier, which is kept for two days. */
   "GET /api/calls/{call_id}/dial": { input: GetCallDialInput; output: CallDial };
   /** Stop dialling; the call ends as unjoined. */
   "DELETE /api/calls/{call_id}/dial": { input: CancelCallDialInput; output: undefined };

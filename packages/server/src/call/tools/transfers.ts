@@ -1,5 +1,5 @@
 /**
- * Transfers of the user to somebody else. The medium takes the user away while it dials, so the transport is gone until
+ * Transfers of the user to another person. The medium disconnects the user while it dials, so there is no transport until
  * the transfer has its result. Rules R160 to R163 of SPEC.md.
  */
 

@@ -349,7 +349,7 @@ export function onTranscriptFailed(draft: Draft, event: EventOf<"transcriptFaile
   if (event.permanent === true) markLost(draft, "stt");
 }
 
-/** `isUnanswered`: no recogniser has answered, so the user is told to wait. */
+/** `isUnanswered`: no recogniser has answered, so the agent asks the user to wait. */
 function failTranscript(draft: Draft, error: string, isUnanswered: boolean): void {
   noteFailure(draft, "stt", error);
   updateTurn(draft, { request: "retrying", ...(isUnanswered ? { asksPatience: true } : {}) });

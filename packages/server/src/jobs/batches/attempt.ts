@@ -211,7 +211,7 @@ function placed(batch: ClaimedBatch, call: ClaimedCall, outcome: OutgoingOutcome
   const counts = kind === "failed" ? "failure" : null;
   const { retryPolicy } = batch.extensions;
   const isTriedAgain = retryPolicy?.on.includes(kind) === true && call.attempts + 1 < retryPolicy.maxAttempts;
-  // A call that was answered, whoever did.
+  // The call was answered, even if by a machine.
   if (!isTriedAgain && outcome.kind === "machine") {
     return ended({ status: "SUCCESS", callId: outcome.callId, attempted: true, counts: "success" });
   }

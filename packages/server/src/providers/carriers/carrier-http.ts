@@ -150,6 +150,10 @@ export async function checkBy(
   } catch (error) {
     return [{ severity: "error", field: null, message: `${unreachable(error, reading)}.` }];
   }
+  if (answer.status === 200 && answer.json === undefined) {
+    const message = `${reading.carrier} answered HTTP 200 with something that is not from its REST interface, such as the page of a proxy.`;
+    return [{ severity: "error", field: null, message }];
+  }
   return findingsOf(answer);
 }
 

@@ -17,11 +17,11 @@ const asks = (text: string, fields: Partial<ChatRequest> = {}): ChatRequest => (
 
 function open(options: WordLlamaOptions = {}) {
   const llama = openWordLlama(options);
-  const told: FromChild<LlmAnswer>[] = [];
-  const generations = new Generations(llama, (message) => told.push(message));
+  const answers: FromChild<LlmAnswer>[] = [];
+  const generations = new Generations(llama, (message) => answers.push(message));
   const answerOf = async (id: number): Promise<LlmAnswer> => {
     const found = await vi.waitFor(() => {
-      const message = told.find((one) => one.type === "answered" && one.id === id);
+      const message = answers.find((one) => one.type === "answered" && one.id === id);
       if (message?.type !== "answered") throw new Error("not yet");
       return message;
     }, WAIT);
@@ -32,8 +32,8 @@ function open(options: WordLlamaOptions = {}) {
     return answerOf(id);
   };
   const textOf = (id: number): string =>
-    told.map((one) => (one.type === "partial" && one.id === id ? one.text : "")).join("");
-  return { llama, told, generations, ask, answerOf, textOf };
+    answers.map((one) => (one.type === "partial" && one.id === id ? one.text : "")).join("");
+  return { llama, answers, generations, ask, answerOf, textOf };
 }
 
 it("streams the words of several replies at a time", async () => {
@@ -43,11 +43,11 @@ it("streams the words of several replies at a time", async () => {
 });
 
 it("computes a long prompt in pieces, and says that it works", async () => {
-  const { ask, llama, told } = open();
+  const { ask, llama, answers } = open();
   await ask(1, asks("word ".repeat(150)));
   expect(llama.appended.length).toBe(3);
   expect(Math.max(...llama.appended)).toBe(64);
-  expect(told.filter((one) => one.type === "partial" && one.text === "")).toHaveLength(3);
+  expect(answers.filter((one) => one.type === "partial" && one.text === "")).toHaveLength(3);
 });
 
 it("computes only what is new of the next prompt, also after an abort", async () => {
@@ -65,10 +65,10 @@ it("computes only what is new of the next prompt, also after an abort", async ()
 });
 
 it("aborts a reply, and gives its context to the next one", async () => {
-  const { generations, answerOf, ask, told } = open({ parallel: 1 });
+  const { generations, answerOf, ask, answers } = open({ parallel: 1 });
   generations.take({ type: "generate", id: 1, request: asks("hang") });
   await vi.waitFor(
-    () => expect(told.some((one) => one.type === "partial" && one.text !== "")).toBe(true),
+    () => expect(answers.some((one) => one.type === "partial" && one.text !== "")).toBe(true),
     WAIT,
   );
   generations.take({ type: "abort", id: 1 });
@@ -90,10 +90,10 @@ it("limits the reply, and refuses a prompt that leaves no room for one", async (
 });
 
 it("fails one reply where the model fails", async () => {
-  const { generations, told, ask } = open({ parallel: 1 });
+  const { generations, answers, ask } = open({ parallel: 1 });
   generations.take({ type: "generate", id: 1, request: asks("fail") });
   await vi.waitFor(
-    () => expect(told).toContainEqual({ type: "failed", id: 1, detail: "the model has failed" }),
+    () => expect(answers).toContainEqual({ type: "failed", id: 1, detail: "the model has failed" }),
     WAIT,
   );
   expect(await ask(2, asks("hello"))).toMatchObject({ type: "finished" });

@@ -1,4 +1,4 @@
-/** What the process of a language model is told, and what it answers. Words of a reply are `partial` messages. */
+/** Messages to the process of a language model, and its answers. Words of a reply are `partial` messages. */
 
 import type { LoadOrder } from "../local-child/local-model.ts";
 

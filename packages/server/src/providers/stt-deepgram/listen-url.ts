@@ -17,7 +17,7 @@ export interface ListenRequest {
   readonly endOfTurnMs: number;
 }
 
-/** How sure Flux must be that the user has finished, to say so early and for good. 0.7 is its default. */
+/** Confidence from which Flux reports an early end of the turn, and its end. 0.7 is its default for the end. */
 const EAGER_THRESHOLD = "0.5";
 const END_THRESHOLD = "0.7";
 /** Its default, where the end of turns is not asked for. */

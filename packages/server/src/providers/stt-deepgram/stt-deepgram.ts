@@ -1,6 +1,6 @@
 /**
  * A recogniser behind Deepgram's live transcription: one websocket for each call, and early text. Models of `/v1/listen`
- * get a `Finalize` for each request; Flux models, at `/v2/listen`, tell the ends of turns.
+ * get a `Finalize` for each request; Flux models, at `/v2/listen`, report the ends of turns.
  */
 
 import { serverOf } from "../../ports/engine-origin.ts";

@@ -85,6 +85,38 @@ describe("a call over a carrier", () => {
     expect(transport.commands.filter((command) => command === "clear")).toHaveLength(1);
   });
 
+  test("counts as heard what was sent, in real time, where the carrier never echoes a mark", async () => {
+    const { transport, clock, spoken } = await phoneCall();
+    // Each word has 300 ms, and 200 ms more have been sent.
+    await clock.advance(1_100);
+    transport.lose(true, 1000);
+    await clock.advance(100);
+    expect(transport.commands.slice(0, 5)).toEqual([1_600, 3_200, 4_800, 6_400, 8_000]);
+    expect(spoken("agent")).toEqual(["Welcome, how can I"]);
+  });
+
+  test("has its buffer dropped within 200 ms of the caller's first sound, whether or not marks are echoed", async () => {
+    const text = "and on it goes ".repeat(5).trim();
+    const firstSpeaker = { kind: "agent", delayMs: 0, text, prompt: null, uninterruptible: false } as const;
+    for (const echoes of [false, true]) {
+      const { transport, hear } = await phoneCall({}, { firstSpeaker });
+      const hearFor = async (samples: Int16Array) => {
+        await hear(samples);
+        const mark = transport.commands.findLast((command) => typeof command === "number");
+        if (echoes && typeof mark === "number") transport.play(mark);
+      };
+      for (let ms = 0; ms < 2_500; ms += 20) await hearFor(new Int16Array(160));
+      let soundMs = 0;
+      while (!transport.commands.includes("clear") && soundMs < 1_000) {
+        await hearFor(sine(440, RATE_HZ, 160));
+        soundMs += 20;
+      }
+      // 0: it was dropped without any sound.
+      expect(soundMs).toBeGreaterThan(0);
+      expect(soundMs).toBeLessThanOrEqual(200);
+    }
+  });
+
   test("hears keys as words of the user, and not as sound", async () => {
     const { transport, hear, heard, spoken } = await phoneCall(
       {},

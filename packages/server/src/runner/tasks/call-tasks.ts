@@ -19,7 +19,7 @@ const MAX_SIDE_GENERATIONS = THREADS_LIVE_MAX;
 export interface CallTasksOptions {
   readonly use: Pick<CallUse, "ofReply" | "ofThreads" | "aside">;
   readonly post: (event: CallEngineEventBody) => void;
-  /** Told which model of a list answers. */
+  /** Called with the model of a list that answers. */
   readonly served: Served;
   readonly faulted: (error: unknown) => void;
 }

@@ -57,7 +57,7 @@ export interface GenerationsDeps {
   /** At once; more fail. Unset: no limit, for the engine has one reply at a time. */
   readonly maxRunning?: number;
   readonly post: (event: CallEngineEventBody) => void;
-  /** Told which model of a list answers. Unset: nobody wants to know. */
+  /** Called with the model of a list that answers. Unset: not reported. */
   readonly served?: Served | undefined;
   /** Called for a throw that only a bug of ours can cause. */
   readonly faulted: (error: unknown) => void;

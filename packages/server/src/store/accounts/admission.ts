@@ -40,7 +40,7 @@ export async function insertAdmittedCall(
   try {
     await admitAndInsert(db, accountId, call, admission);
   } catch (error) {
-    throw repeatsKey(error, CALLS_KEY) ? new CallExistsError("The call exists already.") : error;
+    throw repeatsKey(error, CALLS_KEY) ? new CallExistsError("The call already exists.") : error;
   }
 }
 

@@ -9,7 +9,7 @@ create table call_transfers (
   -- Whom to dial and what to say, sealed.
   sealed_order text not null,
   state text not null check (state in ('requested', 'dialling', 'answered', 'connected', 'failed', 'canceled')),
-  -- Why it has failed, as the model is told.
+  -- Why it has failed, in the words that the model gets.
   failure text,
   requested_at timestamptz(3) not null
 );

@@ -1,4 +1,4 @@
-/** How far a dialled call is at its carrier, and the note that the phone rings. */
+/** The progress of a dialled call at its carrier, and the note that the phone rings. */
 
 import { sql } from "kysely";
 import { databaseTime } from "../database/database-time.ts";

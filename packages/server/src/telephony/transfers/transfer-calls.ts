@@ -1,6 +1,6 @@
 /**
- * The tools `coldTransfer` and `warmTransfer` over carriers: checks the target, makes the carrier take the caller away,
- * and waits for what becomes of it. The callbacks of the carrier may reach any process, so the progress is in the
+ * The tools `coldTransfer` and `warmTransfer` over carriers: checks the target, makes the carrier fetch the instructions of
+ * the transfer, and waits for its outcome. The callbacks of the carrier may reach any process, so the progress is in the
  * database. Every attempt ends once, in `advanceTransfer`.
  */
 
@@ -27,7 +27,7 @@ import { transferUrlOf } from "./transfer-urls.ts";
 import type { TransferWaits } from "./transfer-waits.ts";
 
 export interface TransferLimits {
-  /** Between two looks at the database, for callbacks that came to another process. */
+  /** Between two queries of the database, for callbacks that came to another process. */
   readonly pollMs: number;
   /** A carrier that has not fetched its instructions within this time does nothing. */
   readonly startMs: number;
@@ -156,7 +156,7 @@ async function transfer(deps: TransferDeps, attempt: Attempt, signal: AbortSigna
   return awaited(deps, attempt, signal);
 }
 
-/** Waits until the transfer has ended in one way or the other. */
+/** Waits until the transfer has succeeded or failed. */
 async function awaited(deps: TransferDeps, attempt: Attempt, signal: AbortSignal): Promise<ToolOutcome> {
   const { pollMs, startMs, endMs } = deps.limits ?? TRANSFER_LIMITS;
   const { transferId, accountId } = attempt;
@@ -199,8 +199,8 @@ async function settled(
 }
 
 /**
- * The callbacks have been lost. A blind transfer may have succeeded, and a conversation is not cut off for it; somebody
- * who has not taken the call in time is left, and the caller is brought back.
+ * The callbacks have been lost. A blind transfer may have succeeded, and its conversation is not cut off. In a warm one,
+ * a person who has not accepted in time is disconnected, and the caller is connected to the agent again.
  */
 async function giveUp(deps: TransferDeps, attempt: Attempt): Promise<void> {
   const { db, carriers, publicUrl, logger } = deps;

@@ -43,7 +43,7 @@ const DONE: CarrierReply = { kind: "done" };
 const WAITING: readonly TransferState[] = ["dialling", "answered"];
 const GOODBYE = "Sorry, this call is over. Goodbye.";
 
-/** Why a transfer has failed, as the model is told. */
+/** Why a transfer has failed, in the words that the model gets. */
 const FAILURES: Readonly<Record<TransferEnd["result"], string>> = {
   completed: "the called person did not take the call",
   busy: "the line was busy",

@@ -91,7 +91,7 @@ function sendAudio(legId: number, frame: Int16Array): void {
 async function restart({ legId, requestId, offer }: About<"restart">): Promise<void> {
   const leg = legs.get(legId);
   try {
-    if (leg?.restart === undefined) throw new Error("the connection is gone");
+    if (leg?.restart === undefined) throw new Error("the connection is closed");
     say({ type: "restarted", legId, requestId, answer: await leg.restart(offer), detail: "" });
   } catch (error) {
     say({ type: "restarted", legId, requestId, answer: null, detail: messageOf(error) });

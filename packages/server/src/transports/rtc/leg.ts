@@ -47,7 +47,7 @@ export interface Leg {
   attach(options: WebRtcTransportOptions, listener: TransportListener): LegTransport;
   /** The other side restarts its network, and its silence counts from now; resolves to the answer. */
   restart(offer: string): Promise<string>;
-  /** Lets go of everything; an attached transport is told by its own `closed`. Idempotent. */
+  /** Releases everything; an attached transport reports its own `closed`. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export interface RtpLeg {
   attach(options: RtpTransportOptions, listener: TransportListener): LegTransport;
   /** Of the last report, at most 5 s old while media flow; null before the first one. */
   readonly figures: MediaFigures | null;
-  /** Lets go of everything; an attached transport is told by its own `closed`. Idempotent. */
+  /** Releases everything; an attached transport reports its own `closed`. Idempotent. */
   close(): Promise<void>;
 }
 

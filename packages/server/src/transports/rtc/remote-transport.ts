@@ -34,7 +34,7 @@ export interface LegLine {
   send(message: ToLegThread): void;
   /** Copied. */
   sendAudio(frame: Int16Array): void;
-  /** Nothing is heard of this leg any more. */
+  /** Messages of this leg are ignored from now on. */
   forget(): void;
 }
 

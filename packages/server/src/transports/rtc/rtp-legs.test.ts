@@ -56,7 +56,7 @@ it("have their ports, and become a medium with the rate that is asked for", asyn
   });
 });
 
-it("hand on keys, marks and figures", async () => {
+it("report keys, marks and figures", async () => {
   const { thread, leg, record } = await opened();
   leg.attach(TRANSPORT, record);
   const figures: MediaFigures = {
@@ -83,12 +83,12 @@ it("take back and mark what was sent before, and not what is sent after", async 
   transport.sendAudio(new Int16Array(160).fill(3));
   transport.sendDigits?.("1");
   await Promise.resolve();
-  const told = thread.sent
+  const sent = thread.sent
     .slice(2)
     .map((message) =>
       message.type === "audio" ? `audio ${String(message.batch.samples[0])}` : message.type,
     );
-  expect(told).toEqual(["audio 1", "mark", "audio 2", "clearAudio", "audio 3", "digits"]);
+  expect(sent).toEqual(["audio 1", "mark", "audio 2", "clearAudio", "audio 3", "digits"]);
 });
 
 it("are refused where no port is free, and a loss of the thread ends their calls at once", async () => {

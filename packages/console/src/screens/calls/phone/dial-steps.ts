@@ -1,4 +1,4 @@
-/** How far a dialled call is, as steps and as one sentence. */
+/** The progress of a dialled call, as steps and as one sentence. */
 
 import type { Call, CallDial } from "@parley/schema";
 import type { Tone } from "../../../ui/display.tsx";

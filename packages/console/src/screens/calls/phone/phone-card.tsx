@@ -1,4 +1,4 @@
-/** The telephone side of a call: carrier, numbers, and how far a dialled call is. */
+/** The telephone side of a call: carrier, numbers, and the progress of a dialled call. */
 
 import { ParleyError } from "@parley/client/rest";
 import type { Call } from "@parley/schema";

@@ -44,7 +44,7 @@ function secondsIn(callbacks: { readonly ringTimeoutMs: number; readonly maxDura
   };
 }
 
-/** Twilio and Telnyx, whose instructions and requests are alike. */
+/** Twilio and Telnyx, whose instructions and requests have the same form. */
 export function openTwilioTransfers(rest: TransferRest): CarrierTransfers {
   return {
     problemWith: headerProblem,

@@ -55,6 +55,7 @@ function valueOf(given: GgufValue): Buffer {
     case "bool":
       return single(type, Buffer.from([given.value ? 1 : 0]));
     case "string":
+    default:
       return single(type, text(given.value));
   }
 }

@@ -143,7 +143,7 @@ export class Referrals {
         { name: "content-type", value: "message/sipfrag;version=2.0" },
       ],
       body: Buffer.from(`SIP/2.0 ${String(status)} ${reason.replaceAll(/[\r\n]/g, " ")}\r\n`, "utf8"),
-      // The peer may have ended the call as soon as the new one stands.
+      // The peer may have ended the call as soon as the new one is connected.
       final: () => undefined,
       failed: () => undefined,
     });

@@ -1,4 +1,4 @@
-/** A registration that is kept fresh (RFC 3261, 10.2). */
+/** A registration that is refreshed (RFC 3261, 10.2). */
 
 import { backoffMs } from "../../../pacing/backoff.ts";
 import { Authorizer } from "../digest/authorizer.ts";
@@ -26,7 +26,7 @@ const MAX_EXPIRES_S = 86_400;
 const LEAST_REFRESH_MS = 15_000;
 /** Part of the granted time after which it is refreshed. */
 const REFRESH_PART = 0.8;
-/** Every failure doubles the wait, also that of a wrong password, which an operator may repair. */
+/** Every failure doubles the wait, also that of a wrong password, which an operator may correct. */
 const BACKOFF = { firstMs: 30_000, longestMs: 900_000 };
 
 /** Address translations forget a datagram's way after 30 s and more. */

@@ -198,7 +198,7 @@ export class UserAgent implements SipUserAgent {
         this.#refuse(parsed, hop);
         return;
       case "response":
-        // Not ours: somebody else's branch, or a reflection (RFC 3261, 18.1.2).
+        // Not for us: another agent's branch, or a reflection (RFC 3261, 18.1.2).
         if (parsed.response.via.host !== announcedAddress.toLowerCase()) return;
         log.add("received", parsed.response, hop);
         transactions.respond(parsed.response, hop);

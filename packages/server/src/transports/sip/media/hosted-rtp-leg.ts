@@ -28,7 +28,7 @@ class HostedRtpLeg implements HostedLeg {
   readonly opening: LegOpening;
   /** There is no handshake: who agrees on media can send them. */
   readonly connected = Promise.resolve(true);
-  /** Nothing that comes by RTP ends a call: without encryption it may be anybody's. */
+  /** Nothing that comes by RTP ends a call: without encryption it may come from anyone. */
   readonly faulty = new Promise<PeerFaults>(() => undefined);
   readonly #sockets: RtpSockets;
   #media: RtpMedia | null = null;

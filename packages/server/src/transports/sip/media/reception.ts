@@ -108,7 +108,7 @@ export class Reception {
     const transit = (nowMs * this.#clockHz) / 1_000 - timestamp;
     const difference = source.transit === null ? 0 : Math.abs(transit - source.transit);
     source.transit = transit;
-    // Timestamps begin anew after 2^32 ticks, and some senders after a pause: that is no jitter.
+    // Timestamps start again after 2^32 ticks, and with some senders after a pause. That is no jitter.
     if (difference > this.#clockHz) return;
     source.jitter += difference - source.jitter / 16;
   }

@@ -13,7 +13,7 @@ import { SdpError } from "../sdp/description.ts";
 import { type Agreement, type MediaEncryption, OfferAnswer } from "../sdp/offer-answer.ts";
 import { parseSdp } from "../sdp/parse.ts";
 
-/** No RTP for so long while nobody holds the call: the other side is gone. */
+/** After this time without RTP in a call that is not held, the peer counts as lost. */
 export const RTP_SILENCE_LIMIT_MS = 30_000;
 
 /** The best one first. G.711 must be among them: every peer has it. */
@@ -102,7 +102,7 @@ function addressFor(offer: string, { ipv4, ipv6 }: SipMediaOptions): MediaAddres
   if (theirs === null) throw new SdpError("must have an IP address for audio (c=)");
   const own = isIPv6(theirs) ? ipv6 : ipv4;
   if (own !== null) return own;
-  throw new SdpError(`has an ${isIPv6(theirs) ? "IPv6" : "IPv4"} address, which this service has not`);
+  throw new SdpError(`has an ${isIPv6(theirs) ? "IPv6" : "IPv4"} address, which this service does not have`);
 }
 
 async function open(options: SipMediaOptions, address: MediaAddress | null): Promise<SipMedia> {

@@ -1,11 +1,11 @@
 /**
  * Decides from where media may come, and so where ours go (symmetric RTP): phones behind a NAT do not know their own
- * address. Anybody can send to the port, so a datagram of a stranger must neither be heard nor get our audio.
+ * address. Anyone can send to the port, so a datagram of a stranger must neither be heard nor get our audio.
  *
  * - With SRTP the signature decides: each valid packet may come from a new place.
  * - Without it only the addresses that the signalling has named count. The first of their ports that sends is kept, and
  *   another one takes its place only when it has been silent, as after a restart of the peer. The very port that the
- *   description names needs no silence: it cannot be that of a NAT, nor of somebody else behind the same one.
+ *   description names needs no silence: it cannot be that of a NAT, nor of another host behind the same one.
  */
 
 /** Silence of the place that is kept before another port may take its place. */
@@ -29,7 +29,7 @@ export class SourceLatch {
   }
 
   /**
-   * Media were agreed on, perhaps anew. A place that may not send any more is forgotten, and so is every place when the
+   * Media were agreed on, perhaps again. A place that may not send any more is forgotten, and so is every place when the
    * other side receives elsewhere from now on.
    *
    * @param named where the other side receives

@@ -176,7 +176,7 @@ describe("the answer to an offer", () => {
     const bytes = Buffer.from(INLINE, "base64");
     expect(Buffer.from(media.srtp?.remote.key ?? [])).toEqual(bytes.subarray(0, 16));
     expect(Buffer.from(media.srtp?.remote.salt ?? [])).toEqual(bytes.subarray(16));
-    expect(problemOf(() => answered(offer))).toBe("demands encrypted media, which need TLS for SIP");
+    expect(problemOf(() => answered(offer))).toBe("requires encrypted media, which need TLS for SIP");
   });
 });
 

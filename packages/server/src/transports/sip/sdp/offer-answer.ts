@@ -150,7 +150,7 @@ export class OfferAnswer {
     return this.#written(lines);
   }
 
-  /** @throws SdpError; the offer is then open no more. Error where there is no open offer. */
+  /** @throws SdpError, which closes the offer; Error where there is no open offer. */
   accept(answer: string): Agreement {
     const open = this.#open;
     if (open === null) throw new Error("there is no offer that this could answer");
@@ -194,7 +194,7 @@ export class OfferAnswer {
       if (!isSecure && !PLAIN.test(line.profile)) {
         fault = new SdpError("has audio of a profile other than RTP/AVP and RTP/SAVP");
       } else if (isSecure && this.#local.encryption === "off") {
-        fault = new SdpError("demands encrypted media, which need TLS for SIP");
+        fault = new SdpError("requires encrypted media, which need TLS for SIP");
       } else if (!isSecure && this.#local.encryption === "required") {
         fault = new SdpError("has audio without encryption, which this service requires (RTP/SAVP)");
       } else if (this.#codecOf(formatsOf(line).codecs) === undefined) {

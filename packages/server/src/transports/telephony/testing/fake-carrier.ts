@@ -22,8 +22,6 @@ export interface FakeCarrierOptions {
   readonly sendsLine?: boolean;
   /** The carrier's call, where it has had a stream before. */
   readonly callId?: string;
-  /** Marks are never echoed. */
-  readonly isMute?: boolean;
 }
 
 let count = 0;
@@ -64,7 +62,7 @@ export class FakeCarrier {
       output: options.output ?? this.rules.output,
     };
     this.buffer = new CarrierBuffer(this.stream.output.sampleRateHz, (name) => {
-      if (options.isMute !== true) this.send(this.rules.mark(this.stream, this.#next(), name));
+      this.send(this.rules.mark(this.stream, this.#next(), name));
     });
     this.socket = new WebSocket(options.url, { perMessageDeflate: false });
     this.closed = new Promise((resolve) => {
