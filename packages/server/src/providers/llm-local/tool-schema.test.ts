@@ -84,6 +84,12 @@ describe("the grammar of a tool's arguments", () => {
     expect(JSON.stringify(grammarSchema(deep)).length).toBeLessThan(2_000);
   });
 
+  it("lets arguments be any object where there are too many of them", () => {
+    const names = Array.from({ length: MAX_PARTS }, (_, n) => [`p${String(n)}`, { type: "string" }]);
+    const form = grammarSchema({ type: "object", properties: Object.fromEntries(names) as unknown });
+    expect(form).toEqual({ type: "object", additionalProperties: true });
+  });
+
   it.each([
     ["properties", { type: "object", properties: sixTimes({ $ref: "#/$defs/node" }) }],
     ["alternatives", { oneOf: Object.values(sixTimes({ $ref: "#/$defs/node" })) }],

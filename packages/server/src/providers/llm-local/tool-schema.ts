@@ -32,8 +32,8 @@ const ANY: GrammarSchema = {
 export function grammarSchema(schema: unknown): GrammarSchema | null {
   const root = isJson(schema) ? schema : {};
   const found = mapped(root, { root, depth: 0, parts: { left: MAX_PARTS } });
-  if (found.type !== "object") return ANY_OBJECT;
-  const isEmpty = Object.keys(found.properties ?? {}).length === 0;
+  if (found.type !== "object" || found.properties === undefined) return ANY_OBJECT;
+  const isEmpty = Object.keys(found.properties).length === 0;
   return isEmpty && root["additionalProperties"] === undefined ? null : found;
 }
 

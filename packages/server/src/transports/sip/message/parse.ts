@@ -59,8 +59,8 @@ function endOfHead(bytes: Buffer, begin: number): { readonly head: number; reado
 }
 
 /**
- * Lines, of which one that begins with a space continues the line before. Without a pattern that looks for spaces before
- * the end of a line: its time grows with the square of the spaces, and 60 KB of them would take seconds.
+ * Lines, of which one that begins with a space continues the line before. No pattern looks for the spaces before the end
+ * of a line, because its time would grow with the square of their number: 60 KB of spaces would take seconds.
  */
 function unfold(head: string): string[] {
   const lines: string[][] = [];
