@@ -1,3 +1,4 @@
+import { serialize } from "node:v8";
 import { expect, it } from "vitest";
 import type { LlmMessage } from "@parley/schema";
 import { llmRequest } from "../../ports/testing/llm-conformance.ts";
@@ -96,4 +97,22 @@ it("says an instruction at the end, so that what comes before it stays the same"
     llmRequest({ messages: [user("Hi"), calls, result("a", "1")], instruction: "Be brief." }),
   );
   expect(after.history.at(-1)).toEqual({ type: "user", text: "[Be brief.]" });
+});
+
+it("sends documents that are nested too deeply as a text, and leaves out such arguments", () => {
+  const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
+  const nested = { q: JSON.parse(deep) as unknown };
+  const calls: LlmMessage = {
+    role: "agent",
+    text: "",
+    toolCalls: [call("a"), { id: "b", name: "lookup", arguments: nested }],
+  };
+  const history = historyOf(user("Hello"), calls, result("a", deep), result("b", '{"found":[1]}'));
+  expect(() => serialize(history)).not.toThrow();
+  expect(history.at(-1)).toMatchObject({
+    response: [
+      { params: { q: "a" }, result: deep },
+      { params: {}, result: { found: [1] } },
+    ],
+  });
 });

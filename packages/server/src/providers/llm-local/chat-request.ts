@@ -38,11 +38,20 @@ function resultsIn(messages: readonly ModelMessage[]): ReadonlyMap<string, strin
   return results;
 }
 
+/** Values within values. Much deeper ones cannot be sent to another process, nor be written as JSON. */
+const MAX_DEPTH = 64;
+
+function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth >= MAX_DEPTH || Object.values(value).some((inner) => isTooDeep(inner, depth + 1));
+}
+
 /** Templates write results as JSON: a document is given as its value, or it would be escaped as a text. */
 function resultOf(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
-    return JSON.parse(text) as unknown;
+    const value: unknown = JSON.parse(text);
+    return isTooDeep(value) ? text : value;
   } catch {
     return text; // It only begins like a document.
   }
@@ -68,7 +77,7 @@ function append(history: ChatItem[], message: ModelMessage, results: ReadonlyMap
     said.push({
       type: "functionCall",
       name: part.toolName,
-      params: part.input,
+      params: isTooDeep(part.input) ? {} : part.input,
       result: resultOf(results.get(part.toolCallId) ?? ""),
       startsNewChunk: calls === 0,
     });

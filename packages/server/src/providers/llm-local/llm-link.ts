@@ -3,6 +3,7 @@
  * wait. A process that is lost fails the replies that it was making, and those that wait are made by the next one.
  */
 
+import { messageOf } from "../../pacing/error-text.ts";
 import { ModelThread } from "../../threads/model-thread.ts";
 import type { FromChild } from "../local-child/child-protocol.ts";
 import type { LocalChild, StartLocalChild } from "../local-child/local-child.ts";
@@ -112,7 +113,13 @@ export class LlmLink {
       const generation = this.#waiting.shift();
       if (generation === undefined) break;
       this.#running.set(generation.id, generation);
-      child.send({ type: "generate", id: generation.id, request: generation.request });
+      try {
+        child.send({ type: "generate", id: generation.id, request: generation.request });
+      } catch (error) {
+        // A request that cannot be copied to the process fails alone, and gives its place back.
+        this.#running.delete(generation.id);
+        fail(generation, messageOf(error));
+      }
     }
     this.#watch();
   }

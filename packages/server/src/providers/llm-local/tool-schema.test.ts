@@ -1,8 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { grammarSchema, withoutOmitted } from "./tool-schema.ts";
+import { grammarSchema, MAX_PARTS, withoutOmitted } from "./tool-schema.ts";
 
 const property = (schema: unknown, more: object = {}) =>
   grammarSchema({ type: "object", properties: { p: schema }, required: ["p"], ...more })?.properties?.["p"];
+
+const sixTimes = (schema: object) => Object.fromEntries("abcdef".split("").map((name) => [name, schema]));
+
+/** Of a document: its values at all levels. */
+function partsOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  let count = 1;
+  for (const inner of Object.values(value)) count += partsOf(inner);
+  return count;
+}
 
 describe("the grammar of a tool's arguments", () => {
   it("is none where there are no arguments", () => {
@@ -72,6 +82,21 @@ describe("the grammar of a tool's arguments", () => {
     const deep = { type: "object", properties: {} as Record<string, unknown>, required: ["d"] };
     deep.properties["d"] = deep;
     expect(JSON.stringify(grammarSchema(deep)).length).toBeLessThan(2_000);
+  });
+
+  it("lets arguments be any object where there are too many of them", () => {
+    const names = Array.from({ length: MAX_PARTS }, (_, n) => [`p${String(n)}`, { type: "string" }]);
+    const form = grammarSchema({ type: "object", properties: Object.fromEntries(names) as unknown });
+    expect(form).toEqual({ type: "object", additionalProperties: true });
+  });
+
+  it.each([
+    ["properties", { type: "object", properties: sixTimes({ $ref: "#/$defs/node" }) }],
+    ["alternatives", { oneOf: Object.values(sixTimes({ $ref: "#/$defs/node" })) }],
+  ])("does not grow with each level of %s that lead back to themselves", (_what, node) => {
+    const form = grammarSchema({ type: "object", properties: { tree: node }, $defs: { node } });
+    expect(partsOf(form)).toBeLessThan(20 * MAX_PARTS);
+    expect(form?.properties?.["tree"]).toBeDefined();
   });
 
   it("allows any object where the schema is not one of an object", () => {

@@ -11,6 +11,11 @@ type Json = Readonly<Record<string, unknown>>;
 const MAX_DEPTH = 8;
 /** Of a list of alternatives or values. */
 const MAX_ALTERNATIVES = 200;
+/**
+ * Parts of one schema together. References may lead back to where they are, so that a short schema would have a number of
+ * parts that grows with each level; what does not fit may be anything.
+ */
+export const MAX_PARTS = 2_000;
 /** A grammar repeats its parts; larger bounds would make it large, and are left to the later check. */
 const MAX_REPEATED = 100;
 
@@ -26,9 +31,9 @@ const ANY: GrammarSchema = {
 /** Null: the tool takes no arguments. */
 export function grammarSchema(schema: unknown): GrammarSchema | null {
   const root = isJson(schema) ? schema : {};
-  const found = mapped(root, { root, depth: 0 });
-  if (found.type !== "object") return ANY_OBJECT;
-  const isEmpty = Object.keys(found.properties ?? {}).length === 0;
+  const found = mapped(root, { root, depth: 0, parts: { left: MAX_PARTS } });
+  if (found.type !== "object" || found.properties === undefined) return ANY_OBJECT;
+  const isEmpty = Object.keys(found.properties).length === 0;
   return isEmpty && root["additionalProperties"] === undefined ? null : found;
 }
 
@@ -50,6 +55,15 @@ export function withoutOmitted(value: unknown, schema: unknown, root: unknown = 
 interface Place {
   readonly root: Json;
   readonly depth: number;
+  /** Of the whole schema. */
+  readonly parts: { left: number };
+}
+
+/** False: the schema has too many parts. */
+function takes({ parts }: Place, count: number): boolean {
+  if (count > parts.left) return false;
+  parts.left -= count;
+  return true;
 }
 
 function mapped(schema: unknown, place: Place): GrammarSchema {
@@ -65,7 +79,9 @@ function formOf(known: Json, place: Place): GrammarSchema {
   const inner = { ...place, depth: place.depth + 1 };
   const alternatives = known["oneOf"] ?? known["anyOf"];
   if (Array.isArray(alternatives))
-    return alternatives.length === 0 || alternatives.length > MAX_ALTERNATIVES
+    return alternatives.length === 0 ||
+      alternatives.length > MAX_ALTERNATIVES ||
+      !takes(place, alternatives.length)
       ? ANY
       : { oneOf: alternatives.map((one) => mapped(one, inner)) };
   const { allOf, type } = known;
@@ -100,6 +116,7 @@ function valuesOf(values: readonly unknown[]): GrammarSchema {
 }
 
 function typesOf(known: Json, types: readonly unknown[], place: Place): GrammarSchema {
+  if (!takes(place, types.length)) return ANY;
   const inner = { ...place, depth: place.depth + 1 };
   const all = types.map((type) => mapped({ ...known, type }, inner));
   return all.length === 0 ? ANY : { oneOf: all };
@@ -110,6 +127,8 @@ function objectOf(known: Json, inner: Place): GrammarSchema {
   const properties = isJson(known["properties"]) ? known["properties"] : {};
   const required = stringsIn(known["required"]);
   const names = Object.keys(properties);
+  // Itself and its additional properties are counted as well.
+  if (!takes(inner, names.length + 2)) return ANY_OBJECT;
   const form = Object.fromEntries(
     names.map((name) => {
       const own = mapped(properties[name], inner);
@@ -129,6 +148,7 @@ function optionalOf({ description, ...form }: GrammarSchema): GrammarSchema {
 }
 
 function arrayOf(known: Json, inner: Place): GrammarSchema {
+  if (!takes(inner, 1)) return { type: "array" };
   const bounds = boundsOf(known, ["minItems", "maxItems"]);
   return {
     type: "array",

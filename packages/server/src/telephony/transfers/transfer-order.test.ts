@@ -81,6 +81,8 @@ test.each([
   [{ target: "+4930999999", extraHeaders: ["X"] }, /^extraHeaders must be/],
   [{ target: "+4930999999", extraHeaders: { "X-A": 1 } }, /^extraHeaders must be/],
   [{ target: "+4930999999", extraHeaders: { "X-A": "y".repeat(300) } }, /^extraHeaders must be/],
+  [{ target: "+4930999999", extraHeaders: { "X-A": "a\r\nRoute: <sip:b>" } }, /^extraHeaders must be/],
+  [{ target: "+4930999999", extraHeaders: { "X-A": "\ud83d" } }, /^extraHeaders must be/],
   [{ target: "+4930999999", password: "p".repeat(300) }, /^username and password/],
 ])("%j is refused", (given, problem) => {
   expect(requested("coldTransfer", given)).toEqual({ problem: expect.stringMatching(problem) as string });

@@ -58,7 +58,8 @@ export function requestedTransfer(
   if (holdMusicUrl !== null && !isWebUrl(holdMusicUrl))
     return { problem: "holdMusicUrl must be an http or https URL" };
   const headers = headersIn(given.get("extraHeaders")?.value);
-  if (headers === null) return { problem: "extraHeaders must be an object of at most 10 short texts" };
+  if (headers === null)
+    return { problem: "extraHeaders must be an object of at most 10 short texts of one line" };
   const [username, password] = [text("username"), text("password")];
   if ((username ?? "").length > CREDENTIAL_CHARS_MAX || (password ?? "").length > CREDENTIAL_CHARS_MAX)
     return { problem: `username and password may have at most ${CREDENTIAL_CHARS_MAX} characters` };
@@ -93,7 +94,11 @@ function headersIn(value: unknown): Readonly<Record<string, string>> | null {
   if (typeof value !== "object" || Array.isArray(value)) return null;
   const entries = Object.entries(value);
   const isShort = ([name, content]: [string, unknown]): boolean =>
-    typeof content === "string" && name.length + content.length <= HEADER_CHARS_MAX;
+    typeof content === "string" &&
+    name.length + content.length <= HEADER_CHARS_MAX &&
+    // They become part of a URI, and of a request of the carrier.
+    content.isWellFormed() &&
+    !/\p{Cc}/u.test(content);
   if (entries.length > HEADERS_MAX || !entries.every(isShort)) return null;
   return Object.fromEntries(entries);
 }

@@ -53,3 +53,19 @@ it("masks keys of media, and keys that were pressed", () => {
   expect(shown([], "Signal=5\r\n", "application/dtmf-relay")).toContain("(10 bytes)");
   expect(shown([], "Signal=5\r\n", "application/dtmf-relay")).not.toContain("Signal");
 });
+
+it("masks each password of a header field, and nothing else of it", () => {
+  const lines = [
+    "Contact: <sip:ann:secret@b.example>, <SIPS:bob:sec:ret@b.example>;q=0.5, sip:carl@b.example",
+    "Subject: 10:30 me@example.com sip:note: no password",
+  ];
+  const text = shown(lines);
+  expect(text).toContain("<sip:ann:***@b.example>, <SIPS:bob:***@b.example>;q=0.5, sip:carl@b.example");
+  expect(text).toContain(lines[1]);
+});
+
+// With time in the square of the length this would take a minute.
+it("masks header fields that look like many addresses in time that grows with their length", () => {
+  const lines = Array.from({ length: 7 }, () => `Subject: @ ${"sip:".repeat(2_000)}`);
+  for (let message = 0; message < 60; message += 1) expect(shown(lines)).toContain("sip:sip:");
+});

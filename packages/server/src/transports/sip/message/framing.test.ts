@@ -44,6 +44,17 @@ describe("StreamFraming", () => {
     expect(events[0]).toMatch(/^broken: /);
   });
 
+  it("answers pings that came together once, and reads what follows empty lines", () => {
+    expect(read(["\r\n\r\n".repeat(1_000) + ONE, "\r\n\r\n"])).toEqual(["ping", ONE, "ping"]);
+    expect(read(["\n".repeat(1_000) + "\r".repeat(1_000) + ONE])).toEqual([ONE]);
+  });
+
+  // With time in the square of the length this would take minutes.
+  it("reads many empty lines in time that grows with their number", () => {
+    const lines = Buffer.alloc(4 * 1_048_576, "\r");
+    expect(read([lines, "\n", ONE])).toEqual([ONE]);
+  });
+
   it("waits for the rest of a message", () => {
     expect(read([ONE.slice(0, -1)])).toEqual([]);
     expect(read(["\r\n"])).toEqual([]);

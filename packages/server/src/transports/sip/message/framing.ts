@@ -6,7 +6,7 @@ import { wholeNumber } from "./syntax.ts";
 
 export interface StreamListener {
   message(bytes: Buffer): void;
-  /** Two empty lines: to be answered with one. */
+  /** Two empty lines, or several such pairs that came together: to be answered with one empty line. */
   pinged(): void;
   /** The stream cannot be read any further and is to be closed. Nothing is called afterwards. */
   broken(reason: string): void;
@@ -33,7 +33,10 @@ export class StreamFraming {
   push(chunk: Buffer): void {
     if (this.#isBroken) return;
     this.#buffered = this.#buffered.length === 0 ? chunk : Buffer.concat([this.#buffered, chunk]);
+    const received = this.#buffered;
     while (!this.#isBroken && this.#readOne());
+    // A copy, so that a short rest does not hold on to the memory of long chunks.
+    if (this.#buffered !== received) this.#buffered = Buffer.from(this.#buffered);
   }
 
   /** False: more bytes are needed. */
@@ -66,20 +69,31 @@ export class StreamFraming {
     return !this.#isBroken;
   }
 
+  /** All at once: a peer may send nothing else. */
   #skipBlankLines(): void {
-    while (this.#buffered[0] === 0x0d || this.#buffered[0] === 0x0a) {
-      const isPing = this.#buffered.subarray(0, END_OF_HEAD.length).equals(END_OF_HEAD);
+    let at = 0;
+    let isPinged = false;
+    while (this.#buffered[at] === 0x0d || this.#buffered[at] === 0x0a) {
+      const same = this.#samePingBytes(at);
+      const isPing = same === END_OF_HEAD.length;
       // Half of a ping: the rest may follow.
-      const isOpen = !isPing && END_OF_HEAD.subarray(0, this.#buffered.length).equals(this.#buffered);
-      if (isOpen) return;
-      this.#drop(isPing ? END_OF_HEAD.length : 1);
-      if (isPing) this.#listener.pinged();
+      if (!isPing && at + same === this.#buffered.length) break;
+      at += isPing ? same : 1;
+      isPinged ||= isPing;
     }
+    if (at > 0) this.#drop(at);
+    if (isPinged) this.#listener.pinged();
+  }
+
+  /** How many bytes from there are those of a ping. */
+  #samePingBytes(at: number): number {
+    let same = 0;
+    while (same < END_OF_HEAD.length && this.#buffered[at + same] === END_OF_HEAD[same]) same += 1;
+    return same;
   }
 
   #drop(bytes: number): void {
-    // A copy, so that a short rest does not hold on to the memory of long chunks.
-    this.#buffered = Buffer.from(this.#buffered.subarray(bytes));
+    this.#buffered = this.#buffered.subarray(bytes);
     this.#searched = 0;
   }
 

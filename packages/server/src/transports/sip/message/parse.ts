@@ -58,9 +58,23 @@ function endOfHead(bytes: Buffer, begin: number): { readonly head: number; reado
   return { head: lenient, body: lenient + 2 };
 }
 
-/** Lines, of which one that begins with a space continues the line before. */
+/**
+ * Lines, of which one that begins with a space continues the line before. No pattern looks for the spaces before the end
+ * of a line, because its time would grow with the square of their number: 60 KB of spaces would take seconds.
+ */
 function unfold(head: string): string[] {
-  return head.replaceAll(/[ \t]*\r?\n[ \t]+/g, " ").split(/\r?\n/, MAX_HEADERS + 2);
+  const lines: string[][] = [];
+  for (const line of head.split(/\r?\n/)) {
+    const folded = /^[ \t]/.test(line) ? lines.at(-1) : undefined;
+    if (folded === undefined) lines.push([line]);
+    else folded.push(line.trimStart());
+    if (lines.length > MAX_HEADERS + 2) break;
+  }
+  return lines.slice(0, MAX_HEADERS + 2).map((parts) => joined(parts));
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.map((part, index) => (index < parts.length - 1 ? part.trimEnd() : part)).join(" ");
 }
 
 interface Fields {

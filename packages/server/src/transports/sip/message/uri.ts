@@ -31,7 +31,8 @@ export function schemeOf(text: string): string | null {
 
 /** Null for another scheme and for what is not well-formed. */
 export function parseUri(text: string): SipUri | null {
-  if (text.length > MAX_URI_CHARS || /\s/.test(text)) return null;
+  // Quoted values are those of header fields; in a URI they could end the brackets around it.
+  if (text.length > MAX_URI_CHARS || /[\s<>"]/.test(text)) return null;
   const [, scheme = "", rest = ""] = SCHEME.exec(text) ?? [];
   const lowerScheme = scheme.toLowerCase();
   if (lowerScheme !== "sip" && lowerScheme !== "sips") return null;

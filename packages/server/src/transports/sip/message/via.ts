@@ -14,10 +14,15 @@ export interface Via {
 /** How branches of RFC 3261 begin; others come from peers of RFC 2543, and are not unique. */
 export const BRANCH_COOKIE = "z9hG4bK";
 
+/** A host of 253 characters, a port, and spaces around the colon. The patterns below are slow with very many spaces. */
+const MAX_SENT_BY_CHARS = 300;
+
 export function parseVia(text: string): Via | null {
-  const match = /^SIP\s*\/\s*2\.0\s*\/\s*(\S+)\s+([^;]+?)\s*(;.*)?$/isu.exec(text.trim());
+  const match = /^SIP\s*\/\s*2\.0\s*\/\s*(\S+)\s+([^;]+)(;.*)?$/isu.exec(text.trim());
   if (match === null) return null;
-  const [, transport = "", sentBy = "", rest = ""] = match;
+  const [, transport = "", sent = "", rest = ""] = match;
+  const sentBy = sent.trim();
+  if (sentBy.length > MAX_SENT_BY_CHARS) return null;
   const host = parseHostPort(sentBy.replaceAll(/\s*:\s*/g, ":"));
   const parameters = parseParameters(rest);
   if (!isToken(transport) || host === null || parameters === null) return null;

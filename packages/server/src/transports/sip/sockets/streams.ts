@@ -6,6 +6,7 @@ import type { Clock } from "../../../pacing/clock.ts";
 import type { Hop } from "../transactions/wire.ts";
 import type { SipSource } from "../user-agent.ts";
 import { connectStream } from "./connect.ts";
+import { hasTooMany } from "./source-limit.ts";
 import { plainAddress, type Inbound, type StreamTransport, type TlsOptions } from "./inbound.ts";
 import { StreamConnection } from "./stream-connection.ts";
 
@@ -23,9 +24,10 @@ interface Streams {
   close(): Promise<void>;
 }
 
-/** Connections in all, and from one address that is not known: each may hold 98 KB of a message. */
+/** Connections in all: each may hold 98 KB of a message. */
 const MAX_CONNECTIONS = 2_000;
-const MAX_OF_SOURCE = 20;
+/** Of a new connection over TLS, until it is one that counts for its source. */
+const HANDSHAKE_LIMIT_MS = 5_000;
 
 export async function openStreams(options: StreamOptions): Promise<Streams> {
   const pool = new StreamPool(options);
@@ -37,7 +39,12 @@ export async function openStreams(options: StreamOptions): Promise<Streams> {
   ];
   const ports = [port];
   if (tls !== null && tls.certificate !== null && tls.key !== null) {
-    const secure = { cert: tls.certificate, key: tls.key, minVersion: "TLSv1.2" as const };
+    const secure = {
+      cert: tls.certificate,
+      key: tls.key,
+      minVersion: "TLSv1.2" as const,
+      handshakeTimeout: HANDSHAKE_LIMIT_MS,
+    };
     const server = createSecure(secure, (socket) => {
       pool.accept(socket, "tls");
     });
@@ -106,7 +113,7 @@ class StreamPool {
 
   accept(socket: Socket, transport: StreamTransport): void {
     const address = plainAddress(socket.remoteAddress ?? "");
-    const isTooMany = !this.#options.isKnown(address) && this.#countOf(address) >= MAX_OF_SOURCE;
+    const isTooMany = !this.#options.isKnown(address) && hasTooMany(address, this.#connections.values());
     if (this.#isClosed || isTooMany || address === "" || this.#connections.size >= MAX_CONNECTIONS) {
       socket.destroy();
       return;
@@ -162,12 +169,6 @@ class StreamPool {
     this.#connections.set(id, connection);
     if (key !== null) this.#opened.set(key, connection);
     return connection;
-  }
-
-  #countOf(address: string): number {
-    let count = 0;
-    for (const connection of this.#connections.values()) if (connection.address === address) count += 1;
-    return count;
   }
 }
 
