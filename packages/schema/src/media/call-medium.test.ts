@@ -77,6 +77,21 @@ describe("media", () => {
       { telephony3: { outgoing: { ...outgoing, additionalParams: { answer_url: "x" } } } },
       ["telephony3.outgoing.additionalParams.answer_url: is set by the service and cannot be given here"],
     ],
+    [
+      "an address for errors over telephony1",
+      { telephony1: { outgoing: { ...outgoing, additionalParams: { FallbackUrl: "x" } } } },
+      ["telephony1.outgoing.additionalParams.FallbackUrl: is set by the service and cannot be given here"],
+    ],
+    [
+      "an address for errors over telephony2",
+      { telephony2: { outgoing: { ...outgoing, additionalParams: { FallbackUrl: "x" } } } },
+      ["telephony2.outgoing.additionalParams.FallbackUrl: is set by the service and cannot be given here"],
+    ],
+    [
+      "an address for errors over telephony3",
+      { telephony3: { outgoing: { ...outgoing, additionalParams: { fallback_url: "x" } } } },
+      ["telephony3.outgoing.additionalParams.fallback_url: is set by the service and cannot be given here"],
+    ],
     ["telephony4", { telephony4: { dtmfHandling: { ignore: true } } }, []],
     [
       "keys that are both ignored and told",

@@ -56,15 +56,16 @@ export type DtmfHandling = z.output<typeof DtmfHandling>;
 
 /**
  * Parameters of each carrier's call request that only the service sets (destination, stream or answer address,
- * credentials). Case and underscores are ignored in the comparison.
+ * credentials). Other instructions, also those for an error, could dial past the rules of the account. Case and
+ * underscores are ignored in the comparison.
  */
 const RESERVED_PARAMETERS = {
-  telephony1: ["to", "from", "url", "twiml", "applicationsid", "accountsid", "authtoken"],
+  telephony1: ["to", "from", "url", "fallbackurl", "twiml", "applicationsid", "accountsid", "authtoken"],
   telephony2: [
-    ...(["to", "from", "url", "texml", "applicationsid", "connectionid", "streamurl"] as const),
-    ...(["accountsid", "apikey"] as const),
+    ...(["to", "from", "url", "fallbackurl", "texml", "applicationsid", "connectionid"] as const),
+    ...(["streamurl", "accountsid", "apikey"] as const),
   ],
-  telephony3: ["to", "from", "answerurl", "answermethod", "authid", "authtoken"],
+  telephony3: ["to", "from", "answerurl", "answermethod", "fallbackurl", "authid", "authtoken"],
 } as const;
 
 const PhoneNumber = z.string().min(1).max(256);
