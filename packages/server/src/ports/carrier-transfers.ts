@@ -3,7 +3,13 @@
  * fetches instructions that dial another person and connect the two.
  */
 
-import type { CarrierAccount } from "./carrier-account.ts";
+/** An account at a carrier, as `TelephonyConfig` stores it. */
+export interface CarrierAccount {
+  /** What identifies it, such as `accountSid`. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Such as `authToken`. Never in a message. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
 
 /** Whom the caller is connected to. */
 export interface TransferTarget {

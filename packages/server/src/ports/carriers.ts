@@ -4,8 +4,7 @@
  */
 
 import type { ConfiguredCarrier } from "@parley/schema";
-import type { CarrierAccount } from "./carrier-account.ts";
-import type { CarrierTransfers } from "./carrier-transfers.ts";
+import type { CarrierAccount, CarrierTransfers } from "./carrier-transfers.ts";
 
 export type { CarrierAccount };
 
