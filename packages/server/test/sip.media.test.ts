@@ -232,6 +232,31 @@ test("an unanswered call stops ringing", async () => {
   await canceled;
 });
 
+test("a batch dials again who was busy, and its call is a success once it is answered", async () => {
+  const agentId = await newAgent(USER_FIRST);
+  const path = `/api/agents/${agentId}/scheduled_batches`;
+  const calls = [
+    { medium: { sip: { outgoing: { to: `sip:ann@127.0.0.1:${String(phone.port)}`, from: "1" } } } },
+  ];
+  const retryPolicy = { maxAttempts: 2, wait: "0s", on: ["busy"] };
+  const made = await service.ask<{ batchId: string }>("POST", path, { calls, retryPolicy });
+  expect(made.status).toBe(201);
+  (await phone.invited()).reject(486);
+  const call = await phone.answer(await phone.invited());
+  service.countCall();
+  let callId = "";
+  await vi.waitFor(async () => {
+    const { results } = await service.get<{ results: { status: string; callId: string }[] }>(
+      `${path}/${made.body.batchId}/scheduled_calls`,
+    );
+    expect(results).toMatchObject([{ status: "SUCCESS" }]);
+    callId = results[0]?.callId ?? "";
+  }, PATIENT);
+  call.call?.hangUp();
+  await service.ended(callId);
+  service.countCall();
+});
+
 test("numbers follow the prefixes of the account, and addresses must be SIP URIs", async () => {
   await service.ask("PATCH", "/api/accounts/me/dialling_rules", { allowedPrefixes: ["+49"] });
   const refusal = (to: string) =>

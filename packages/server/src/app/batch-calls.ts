@@ -13,7 +13,7 @@ import type { LiveCalls } from "../runner/live-calls.ts";
 import type { Store } from "../store/opening/open-store.ts";
 
 export interface BatchParts {
-  readonly config: Pick<Config, "apiNames">;
+  readonly config: Pick<Config, "apiNames" | "sipHost">;
   readonly client: GuardedClient;
   /** Called for each use: with a free port it is known once the server listens. */
   readonly publicUrl: () => string;
@@ -30,7 +30,7 @@ export function openBatches(
   return openBatchDispatcher({
     db: store.db,
     createCall,
-    outgoing: openDialledCalls({ db: store.db, createCall }),
+    outgoing: openDialledCalls({ db: store.db, createCall, dialsSip: config.sipHost !== null }),
     endUnjoined: (callId) => void liveCalls.endUnjoined(callId),
     client,
     renderCall: callRenderer(config, publicUrl),

@@ -8,6 +8,7 @@ import { openDialledCalls, outcomeOf } from "./dialled-calls.ts";
 describeOutgoingMediaConformance("calls of batches", () =>
   openDialledCalls({
     db: {} as Db,
+    dialsSip: false,
     createCall: () => Promise.reject(new Error("no call is created here")),
   }),
 );

@@ -1,7 +1,7 @@
 /** Calls of batches that the service dials: created as any call, and awaited where the batch retries. */
 
 import { setTimeout as wait } from "node:timers/promises";
-import { CONFIGURED_CARRIERS, mediumKindOf, type CallMedium } from "@parley/schema";
+import { CONFIGURED_CARRIERS, mediumKindOf, type CallMedium, type MediumKind } from "@parley/schema";
 import type { CreateCall } from "../../lifecycle/api.ts";
 import type { OutgoingMedia, OutgoingOutcome } from "../../ports/outgoing-media.ts";
 import type { Db } from "../../store/database/db.ts";
@@ -11,6 +11,8 @@ import { createScheduledCall } from "./creation.ts";
 export interface DialledCallDeps {
   readonly db: Db;
   readonly createCall: CreateCall;
+  /** The service dials over SIP. */
+  readonly dialsSip: boolean;
   /** For tests; absent: a second. */
   readonly pollMs?: number;
 }
@@ -22,15 +24,18 @@ const DETECTION_MS = 60_000;
 /** Longer than the longest join timeout, after which the call has ended. */
 const MAX_WAIT_MS = 3_900_000;
 
-export function openDialledCalls({ db, createCall, pollMs = POLL_MS }: DialledCallDeps): OutgoingMedia {
+export function openDialledCalls({
+  db,
+  createCall,
+  dialsSip,
+  pollMs = POLL_MS,
+}: DialledCallDeps): OutgoingMedia {
   return {
     async place({ accountId, agentId, medium, request, throttle, scheduled, until }, signal) {
       signal.throwIfAborted();
       const kind = mediumKindOf(medium);
-      if (!CONFIGURED_CARRIERS.some((carrier) => carrier === kind)) {
-        const reason = `medium.${kind}: the service cannot dial over ${kind} in this version`;
-        return { kind: "impossible", reason };
-      }
+      const reason = undialledReason(kind, dialsSip);
+      if (reason !== null) return { kind: "impossible", reason };
       const query = throttle === null ? {} : { throttle };
       const input = { accountId, agentId, request, query, scheduled };
       const created = await createScheduledCall(createCall, input);
@@ -50,6 +55,14 @@ export function openDialledCalls({ db, createCall, pollMs = POLL_MS }: DialledCa
       throw new Error(`the call ${callId} was neither answered nor ended`);
     },
   };
+}
+
+function undialledReason(kind: MediumKind, dialsSip: boolean): string | null {
+  if (kind === "sip") {
+    return dialsSip ? null : "medium.sip: the service dials over SIP only when its setting SIP_HOST is set";
+  }
+  if (CONFIGURED_CARRIERS.some((carrier) => carrier === kind)) return null;
+  return `medium.${kind}: the service cannot dial over ${kind} in this version`;
 }
 
 /** The parameter by which the carriers look for machines, in their spellings. */

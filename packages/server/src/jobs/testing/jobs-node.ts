@@ -76,7 +76,7 @@ const createCall: CreateCall = async (requested) => {
 const batches = openBatchDispatcher({
   ...shared,
   createCall,
-  outgoing: openDialledCalls({ db, createCall }),
+  outgoing: openDialledCalls({ db, createCall, dialsSip: false }),
   endUnjoined: () => undefined,
   metrics: { ended: () => undefined, expired: () => undefined, underWay: () => undefined },
 });

@@ -64,13 +64,16 @@ export function createSipOutcomes(deps: SipOutcomeDeps): Outcomes {
         extras: { termination },
       };
       const { accountId, callId } = owner;
-      // The end of the call stores what is not known by then, so the reason comes first.
-      noteSipTermination(db, accountId, callId, termination)
+      const dial = { isAnswered: false, result: RESULTS[termination], detail };
+      // The end of the call stores what is not known by then, and batches read the result after it.
+      Promise.all([
+        noteSipTermination(db, accountId, callId, termination),
+        storeOutcome(db, owner, dial, note),
+      ])
         .catch((error: unknown) => {
           logger.error({ callId, error: messageOf(error) }, "the outcome of a SIP call could not be stored");
         })
         .finally(() => liveCalls.endUnjoined(callId));
-      store(owner, { isAnswered: false, result: RESULTS[termination], detail }, note);
     },
     ended(owner, termination) {
       const note: CallNote = {

@@ -24,7 +24,7 @@ const createCall = storedCallCreator(db);
 const dispatcher = openBatchDispatcher({
   db,
   createCall,
-  outgoing: openDialledCalls({ db, createCall }),
+  outgoing: openDialledCalls({ db, createCall, dialsSip: false }),
   endUnjoined: () => undefined,
   client: openGuardedClient({ allowed: readAllowedTargets("127.0.0.1") }),
   renderCall: callRenderer({ apiNames: "neutral" }, () => "https://voice.example"),
