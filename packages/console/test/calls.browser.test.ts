@@ -86,7 +86,11 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     // The address holds the state of the box, so it changes a moment after the click.
     await page.getByLabel("With errors").click();
     await page.waitForURL(/errors=true/);
-    await page.getByRole("heading", { name: "No matching calls" }).waitFor();
+    // The recogniser of a busy machine fails now and then.
+    const { results } = await open.api.fetch("GET", "/api/calls");
+    const erring = results.filter(({ hasErrors }) => hasErrors).length;
+    const found = erring === 0 ? "No matching calls" : `${String(erring)} of ${String(erring)}`;
+    await page.getByText(found).first().waitFor();
     await page.getByRole("button", { name: "Clear all filters" }).click();
     await page.getByText("2 of 2").waitFor();
     await page.getByRole("combobox", { name: "Agent" }).fill("Port");
