@@ -296,7 +296,7 @@ describe("RTP ports", () => {
     await expect(openSipMedia({ ...options, ipv4: elsewhere })).rejects.toThrow(NoPortError);
     const ipv6Offer = "v=0\r\nc=IN IP6 ::1\r\nm=audio 4000 RTP/AVP 0\r\n";
     await expect(openAnsweringSipMedia(ipv6Offer, options)).rejects.toThrow(
-      "has an IPv6 address, which this service has not",
+      "has an IPv6 address, which this service does not have",
     );
   });
 });
