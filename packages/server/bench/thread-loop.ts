@@ -1,4 +1,4 @@
-/** Loaded into every thread of the benchmark's service (`--import`): the delay of the event loop where WebRTC runs. */
+/** Loaded into every thread of the benchmark's service (`--import`): the delay of the event loops of media threads. */
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread, threadName } from "node:worker_threads";
@@ -8,7 +8,7 @@ const LOOP_RESOLUTION_MS = 1;
 
 export const THREAD_PREFIX = "THREAD ";
 
-if (!isMainThread && threadName === "webrtc") {
+if (!isMainThread && threadName === "media") {
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   loop.enable();
   setInterval(() => {
