@@ -47,20 +47,23 @@ export const BillingStatus = z.enum([
 ]);
 export type BillingStatus = z.output<typeof BillingStatus>;
 
+const SipTerminationReason = z.enum([
+  "SIP_TERMINATION_NORMAL",
+  "SIP_TERMINATION_INVALID_NUMBER",
+  "SIP_TERMINATION_TIMEOUT",
+  "SIP_TERMINATION_DESTINATION_UNAVAILABLE",
+  "SIP_TERMINATION_BUSY",
+  "SIP_TERMINATION_CANCELED",
+  "SIP_TERMINATION_REJECTED",
+  "SIP_TERMINATION_UNKNOWN",
+]);
+/** How a call over SIP ended at the other side: the value of the interface without its prefix. */
+export type SipTermination =
+  z.output<typeof SipTerminationReason> extends `SIP_TERMINATION_${infer Name}` ? Name : never;
+
 const CallSipDetails = z.strictObject({
   billedDuration: Duration.nullable(),
-  terminationReason: z
-    .enum([
-      "SIP_TERMINATION_NORMAL",
-      "SIP_TERMINATION_INVALID_NUMBER",
-      "SIP_TERMINATION_TIMEOUT",
-      "SIP_TERMINATION_DESTINATION_UNAVAILABLE",
-      "SIP_TERMINATION_BUSY",
-      "SIP_TERMINATION_CANCELED",
-      "SIP_TERMINATION_REJECTED",
-      "SIP_TERMINATION_UNKNOWN",
-    ])
-    .nullable(),
+  terminationReason: SipTerminationReason.nullable(),
 });
 
 const tokenCount = z.int().min(0).nullable();

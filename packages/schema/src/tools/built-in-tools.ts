@@ -2,8 +2,15 @@
 
 import type { BaseToolDefinition } from "./tool.ts";
 
-export type BuiltInToolName =
-  "hangUp" | "leaveVoicemail" | "playDtmfSounds" | "queryCorpus" | "coldTransfer" | "warmTransfer";
+export const BUILT_IN_TOOL_NAMES = [
+  "hangUp",
+  "leaveVoicemail",
+  "playDtmfSounds",
+  "queryCorpus",
+  "coldTransfer",
+  "warmTransfer",
+] as const;
+export type BuiltInToolName = (typeof BUILT_IN_TOOL_NAMES)[number];
 
 export interface BuiltInToolRecord {
   /** The id of the same tool in the public service, where it exists, so that stored agents keep working. */

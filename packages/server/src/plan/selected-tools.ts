@@ -1,12 +1,11 @@
 /** Resolves the selection of a call or stage to compiled tools: follows references and checks that names are unique. */
 
-import { MAX_SELECTED_TOOLS } from "@parley/schema";
+import { BUILT_IN_TOOL_NAMES, MAX_SELECTED_TOOLS } from "@parley/schema";
 import type { BaseToolDefinition, FieldError, SelectedTool } from "@parley/schema";
 import type { RequestedTool } from "./requested-settings.ts";
 import { compileTool, definitionField } from "./compile-tools.ts";
 import type { CompiledTool, FoundTool, McpServerTool, ToolGround } from "./compile-tools.ts";
 import { parametersOf, unknownOverrides } from "./tool-parameters.ts";
-import type { BuiltInTool } from "./tool-plan.ts";
 
 /** A tool that can be referred to. */
 export interface KnownTool {
@@ -39,15 +38,6 @@ export function toolReferences(tools: readonly RequestedTool[]): {
   }
   return { ids: [...ids], names: [...names] };
 }
-
-const RUN_HERE: readonly BuiltInTool[] = [
-  "hangUp",
-  "leaveVoicemail",
-  "playDtmfSounds",
-  "queryCorpus",
-  "coldTransfer",
-  "warmTransfer",
-];
 
 /** Follows the references (D65). */
 export function findDefinitions(
@@ -87,7 +77,7 @@ function referred(
   { toolId, name, builtIn, definition }: KnownTool,
   problems: ToolProblems,
 ): FoundTool[] {
-  const runHere = RUN_HERE.find((each) => each === builtIn) ?? null;
+  const runHere = BUILT_IN_TOOL_NAMES.find((each) => each === builtIn) ?? null;
   if (builtIn !== null && runHere === null) {
     problems.unavailable.push(`${reference}: ${name} is not available in this version`);
     return [];

@@ -1,6 +1,7 @@
 /** Codec for stored plans: a later process, perhaps of another version, reads a plan that it can trust, or nothing. */
 
 import {
+  BUILT_IN_TOOL_NAMES,
   CallStage,
   CallTool,
   CARRIER_KINDS,
@@ -120,14 +121,7 @@ const readImplementation: Read<ToolImplementation> = oneOf<ToolImplementation>("
   static: object<Implementation<"static">>({ kind: word("static") }),
   builtIn: object<Implementation<"builtIn">>({
     kind: word("builtIn"),
-    builtIn: word(
-      "hangUp",
-      "leaveVoicemail",
-      "playDtmfSounds",
-      "queryCorpus",
-      "coldTransfer",
-      "warmTransfer",
-    ),
+    builtIn: word(...BUILT_IN_TOOL_NAMES),
   }),
 });
 

@@ -3,7 +3,7 @@
  * places.
  */
 
-import type { Reaction } from "@parley/schema";
+import type { BuiltInToolName, Reaction } from "@parley/schema";
 
 export interface ToolPlan {
   /** The name that the model uses. */
@@ -54,8 +54,7 @@ export type KnownValue =
   | "callMetadata";
 
 /** The last three are invoked like tools of others; the engine runs the rest by itself. */
-export type BuiltInTool =
-  "hangUp" | "leaveVoicemail" | "playDtmfSounds" | "queryCorpus" | "coldTransfer" | "warmTransfer";
+export type BuiltInTool = BuiltInToolName;
 
 export type ToolImplementation =
   | {

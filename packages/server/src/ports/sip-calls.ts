@@ -3,6 +3,7 @@
  * call; the adapter signals, and gives the medium of each call to the application.
  */
 
+import type { SipTermination } from "@parley/schema";
 import type { Transport, TransportListener } from "./transport.ts";
 
 /** A call that came in and waits for its answer. */
@@ -34,17 +35,6 @@ export type OfferDecision =
   | { readonly kind: "refused"; readonly status: number; readonly reason?: string };
 
 export type OpenSipTransport = (listener: TransportListener) => Transport;
-
-/** How a call ended at the other side. */
-export type SipTermination =
-  | "NORMAL"
-  | "INVALID_NUMBER"
-  | "TIMEOUT"
-  | "DESTINATION_UNAVAILABLE"
-  | "BUSY"
-  | "CANCELED"
-  | "REJECTED"
-  | "UNKNOWN";
 
 /** What the application does with calls. */
 export interface SipCallListener {

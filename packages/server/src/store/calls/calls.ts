@@ -1,6 +1,6 @@
 /** Calls: creation, join and end. Lists are in `call-list.ts`. */
 
-import type { CallTool, CallUseRecord, EndReason } from "@parley/schema";
+import type { CallTool, CallUseRecord, EndReason, SipTermination } from "@parley/schema";
 import { sql } from "kysely";
 import { callContext, callsWithAgents, planContext, toCallRow, tokenContext } from "./call-rows.ts";
 import { callColumns, ownCallColumns } from "../database/call-columns.ts";
@@ -14,7 +14,7 @@ import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
 import { addEngineUse } from "../accounts/engine-usage.ts";
 import { countEndedCalls, DEFAULT_METERING, finalStatus, type Metering } from "../accounts/metering.ts";
-import type { BillingStatus, CallColumns, SipTermination } from "../database/tables/calls.ts";
+import type { BillingStatus, CallColumns } from "../database/tables/calls.ts";
 import { historyJson, type NewMessage } from "./messages.ts";
 import { sealDocument } from "../secrets/redaction.ts";
 import { restoreMasked } from "../secrets/restore-masked.ts";

@@ -2,7 +2,7 @@
 
 import { sql, type RawBuilder } from "kysely";
 import type { Db } from "../database/db.ts";
-import type { SipTermination } from "../database/tables/calls.ts";
+import type { SipTermination } from "@parley/schema";
 
 /** Without effect after the end of the call. */
 export async function noteSipTermination(

@@ -1,8 +1,9 @@
 /** What happens to calls over SIP: their medium, their dials and their events. */
 
+import type { SipTermination } from "@parley/schema";
 import type { Logger } from "pino";
 import { messageOf } from "../../pacing/error-text.ts";
-import type { SipCallListener, SipCallOwner, SipTermination } from "../../ports/sip-calls.ts";
+import type { SipCallListener, SipCallOwner } from "../../ports/sip-calls.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { Db } from "../../store/database/db.ts";
 import { noteSipTermination } from "../../store/calls/sip-terminations.ts";

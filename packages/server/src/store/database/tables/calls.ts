@@ -1,6 +1,6 @@
 /** Tables of calls: the call, and its stages with their tools. */
 
-import type { CallUseRecord, EndReason } from "@parley/schema";
+import type { CallUseRecord, EndReason, SipTermination } from "@parley/schema";
 import type { Selectable } from "kysely";
 import type { ColumnsOf, Defaulted, Json, NullableJson, NullableTimestamp, Timestamp } from "./columns.ts";
 
@@ -59,16 +59,6 @@ export interface CallsTable {
   /** Of calls over SIP: from the beginning to the end, rounded up. */
   sip_billed_ms: Defaulted<number | null>;
 }
-
-export type SipTermination =
-  | "NORMAL"
-  | "INVALID_NUMBER"
-  | "TIMEOUT"
-  | "DESTINATION_UNAVAILABLE"
-  | "BUSY"
-  | "CANCELED"
-  | "REJECTED"
-  | "UNKNOWN";
 
 export const calls: ColumnsOf<CallsTable> = {
   id: "uuid",

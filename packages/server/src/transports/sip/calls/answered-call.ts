@@ -1,6 +1,7 @@
 /** One answered call: what its signalling and its media tell each other. */
 
-import type { OpenSipTransport, SipTermination } from "../../../ports/sip-calls.ts";
+import type { SipTermination } from "@parley/schema";
+import type { OpenSipTransport } from "../../../ports/sip-calls.ts";
 import type { TransportListener } from "../../../ports/transport.ts";
 import type { LegTransport } from "../../rtc/leg.ts";
 import type { SipMedia } from "../media/sip-media.ts";

@@ -1,6 +1,6 @@
 /** What the responses of SIP mean for a call. */
 
-import type { SipTermination } from "../../../ports/sip-calls.ts";
+import type { SipTermination } from "@parley/schema";
 import type { SipFailure } from "../user-agent.ts";
 
 const BY_STATUS: ReadonlyMap<number, SipTermination> = new Map([
