@@ -17,8 +17,10 @@ export const ACCOUNTS = [
   "usage",
   "telephony",
   "phone calls",
+  "sip",
   "models",
   "corpora",
+  "corpus-search",
   "talk",
 ] as const;
 

@@ -75,8 +75,8 @@ describe.skipIf(!HAS_CONSOLE)("agents", () => {
       await expect.poll(current).toEqual(["Turn-taking"]);
       expect(await focused()).toBe("turn-taking");
       // Below everything that stays at the top.
+      await expect.poll(() => topOf("turn-taking")).toBeLessThan(200);
       expect(await topOf("turn-taking")).toBeGreaterThanOrEqual(0);
-      expect(await topOf("turn-taking")).toBeLessThan(200);
       await sections.getByRole("link", { name: "Voice" }).focus();
       await page.keyboard.press("Enter");
       await expect.poll(focused).toBe("voice");

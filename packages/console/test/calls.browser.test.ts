@@ -119,6 +119,22 @@ describe.skipIf(!HAS_CONSOLE)("calls", () => {
     expect(await open.complaints()).toEqual([expect.stringContaining("400")]);
   });
 
+  test("keep two filters that are set before the first is shown", async () => {
+    const { page, visit } = open;
+    await visit("/calls");
+    await page.getByText("2 of 2").waitFor();
+    const clicked = await page.evaluate(`(() => {
+      const box = document.querySelector("main input[type=checkbox]");
+      const headers = [...document.querySelectorAll("main th button")];
+      const header = headers.find(({ textContent }) => textContent === "Created");
+      box?.click();
+      header?.click();
+      return box !== null && header !== undefined;
+    })()`);
+    expect(clicked).toBe(true);
+    await page.waitForURL(/errors=true&sort=created/);
+  });
+
   test("show what was said, heard and done, and nothing that opens a door", async () => {
     const { page, api, visit } = open;
     await visit(`/calls/${recorded}`);

@@ -1,4 +1,4 @@
-/** Corpora in the browser: created, given sources of each kind, changed, deleted; missing features are announced. */
+/** Corpora in the browser: created, given sources of each kind, loaded, changed, deleted. */
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { HAS_CONSOLE, openConsole, type OpenConsole } from "./open-console.ts";
@@ -12,10 +12,9 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
     open = await openConsole({ account: "corpora" });
   });
 
-  test("a corpus is made, and it is said that nothing is loaded yet", async () => {
+  test("a corpus is made", async () => {
     const { page, api } = open;
     await open.visit("/corpora");
-    await page.getByText("Documents are not loaded or searched yet").waitFor();
     await page.getByRole("button", { name: "New corpus" }).first().click();
     await page.getByRole("dialog").getByLabel("Name").fill("House rules");
     await page.getByRole("button", { name: "Create corpus" }).click();
@@ -69,19 +68,39 @@ describe.skipIf(!HAS_CONSOLE)("corpora", () => {
     expect((await list()).total).toBe(0);
   });
 
-  test("a source of documents names what the service misses of them", async () => {
+  test("files are uploaded and loaded, and their chunks and failures are shown", async () => {
     const { page } = open;
     await page.getByRole("button", { name: "Add source" }).click();
     const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Our files");
     await dialog.getByLabel("Type", { exact: true }).selectOption({ label: "Uploaded documents" });
-    await dialog.getByText(/documents cannot be uploaded yet/).waitFor();
+    await dialog.getByRole("button", { name: "Add document by its ID" }).click();
     await dialog.getByRole("textbox", { name: "Document 1" }).fill("seven");
     await dialog.getByRole("button", { name: "Add source" }).click();
     await dialog.getByText("Must be a UUID.").waitFor();
-    expect(await dialog.getByRole("textbox", { name: "Document 1" }).getAttribute("aria-invalid")).toBe(
-      "true",
-    );
-    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.getByRole("textbox", { name: "Document 1" }).fill("");
+    await dialog.getByRole("button", { name: "Add source" }).click();
+    await dialog.getByText(/at least one document/).waitFor();
+    await dialog.getByLabel("Drop files here, or choose them").setInputFiles([
+      {
+        name: "rules.md",
+        mimeType: "text/markdown",
+        buffer: Buffer.from("# Rules\n\nBreakfast is from 7 to 10."),
+      },
+      { name: "broken.pdf", mimeType: "application/pdf", buffer: Buffer.from("no PDF") },
+      { name: "picture.png", mimeType: "image/png", buffer: Buffer.from("x") },
+    ]);
+    await dialog.getByText("picture.png is not of a type that can be read.").waitFor();
+    await dialog.getByText("broken.pdf").waitFor();
+    expect(await open.findings()).toEqual([]);
+    await dialog.getByRole("button", { name: "Add source" }).click();
+    await page.getByRole("link", { name: "Our files" }).click();
+    await page.getByText("The file is damaged: it is not a complete PDF.").waitFor();
+    await page.getByRole("button", { name: "Chunks" }).first().click();
+    await page.getByRole("dialog").getByText("Breakfast is from 7 to 10.").waitFor();
+    await open.screenshot("corpora-chunks");
+    expect(await open.findings()).toEqual([]);
+    await open.visit(`/corpora/${corpusId}`);
   });
 
   test("a corpus is renamed and deleted", async () => {

@@ -11,6 +11,7 @@ export interface Seed {
   /** A call with a recording. */
   readonly callId: string;
   readonly corpusId: string;
+  readonly sourceId: string;
 }
 
 export interface Place {
@@ -50,6 +51,10 @@ export const PLACES: readonly Place[] = [
     path: `/telephony?view=${view}`,
   })),
   { name: "corpora-one", path: ({ corpusId }) => `/corpora/${corpusId}` },
+  {
+    name: "corpora-source",
+    path: ({ corpusId, sourceId }) => `/corpora/${corpusId}/sources/${sourceId}`,
+  },
   { name: "not-found", path: "/nothing/here" },
 ];
 
@@ -87,12 +92,12 @@ export async function seed(api: RestClient): Promise<Seed> {
     body: { allowedPrefixes: ["+49", "+41"], maxCallsPerDay: 500 },
   });
   const { corpusId } = await api.fetch("POST", "/api/corpora", { body: { name: "House rules" } });
-  await api.fetch("POST", "/api/corpora/{corpus_id}/sources", {
+  const { sourceId } = await api.fetch("POST", "/api/corpora/{corpus_id}/sources", {
     params: { corpus_id: corpusId },
     body: { name: "Our pages", crawl: { startUrls: ["https://hotel.example/"], maxDepth: 2 } },
   });
   await api.fetch("POST", "/api/call_throttles", {
     body: { name: "gently", rules: [{ maxCalls: 2, windowSeconds: 1 }] },
   });
-  return { agentId, batchId, corpusId, callId: await recordCall(api, agentId) };
+  return { agentId, batchId, corpusId, sourceId, callId: await recordCall(api, agentId) };
 }

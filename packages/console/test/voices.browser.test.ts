@@ -1,6 +1,11 @@
 /** Voices in the browser: played, found, stored, and the keys of voice providers. */
 
 import { beforeAll, describe, expect, test } from "vitest";
+import { KEY as CARTESIA_KEY } from "../../server/src/providers/tts-cartesia/testing/fake-cartesia.ts";
+import { KEY as ELEVENLABS_KEY } from "../../server/src/providers/tts-elevenlabs/testing/fake-elevenlabs.ts";
+import { INWORLD_KEY } from "../../server/src/providers/tts-inworld/testing/fake-inworld.ts";
+import { LMNT_KEY } from "../../server/src/providers/tts-lmnt/testing/fake-lmnt.ts";
+import { RESPEECHER_KEY } from "../../server/src/providers/tts-respeecher/testing/fake-respeecher.ts";
 import { HAS_CONSOLE, openConsole, type OpenConsole, settled } from "./open-console.ts";
 
 describe.skipIf(!HAS_CONSOLE)("voices", () => {
@@ -64,6 +69,37 @@ describe.skipIf(!HAS_CONSOLE)("voices", () => {
     await page.getByRole("button", { name: "Preview" }).click();
     // The account has no key for ElevenLabs, and the page says so.
     await page.getByRole("alert").waitFor();
+  });
+
+  test("the voices of vendors are heard before they are stored, and a refusal has the vendor's words", async () => {
+    const { page, api } = open;
+    const vendors = [
+      ["ElevenLabs", "provider1", ELEVENLABS_KEY, "voice-1"],
+      ["Cartesia", "provider2", CARTESIA_KEY, "voice-1"],
+      ["LMNT", "provider3", LMNT_KEY, "leah"],
+      ["Inworld", "provider5", INWORLD_KEY, "Ashley"],
+      ["Respeecher", "provider6", RESPEECHER_KEY, "samantha"],
+    ] as const;
+    await api.fetch("PATCH", "/api/accounts/me/tts_api_keys", {
+      body: Object.fromEntries(vendors.map(([, kind, key]) => [kind, key])),
+    });
+    await open.visit("/voices/new");
+    for (const [vendor, , , voiceId] of vendors) {
+      await page.getByLabel("Provider").selectOption({ label: vendor });
+      await page.getByLabel("Voice ID").fill(voiceId);
+      const answered = page.waitForResponse((response) => response.url().endsWith("/api/voice_preview"));
+      await page.getByRole("button", { name: "Preview" }).click();
+      const answer = await answered;
+      expect([vendor, answer.status(), answer.headers()["content-type"]]).toEqual([vendor, 200, "audio/wav"]);
+      await page.getByRole("button", { name: "Preview" }).waitFor();
+    }
+    await page.getByLabel("Provider").selectOption({ label: "ElevenLabs" });
+    await page.getByLabel("Voice ID").fill("voice-9");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByText(/A voice with this id was not found/).waitFor();
+    await open.screenshot("voice-refused");
+    const none = Object.fromEntries(vendors.map(([, kind]) => [kind, null]));
+    await api.fetch("PATCH", "/api/accounts/me/tts_api_keys", { body: none });
   });
 
   test("a key of a provider is set, shown by its beginning, and removed", async () => {

@@ -21,6 +21,7 @@ import { openDeepgramStt } from "../src/providers/stt-deepgram/stt-deepgram.ts";
 import { FakeDeepgram } from "../src/providers/stt-deepgram/testing/fake-deepgram.ts";
 import { openSileroVad } from "../src/providers/vad-silero/vad-silero.ts";
 import { markedTts, markedVad } from "./marks.ts";
+import { countStatements } from "./lines/statements.ts";
 
 export interface ServiceFigures {
   readonly rssBytes: number;
@@ -29,6 +30,8 @@ export interface ServiceFigures {
   readonly loopP99Ms: number;
   /** Share of one core, over the last second. */
   readonly cpuShare: number;
+  /** Statements that were sent to the database in the last second. */
+  readonly statements: number;
 }
 
 const delay = (name: string): number => Number(process.env[name] ?? "0");
@@ -61,6 +64,7 @@ async function openStt(): Promise<SttEngine> {
   return openDeepgramStt({ baseUrl: server.baseUrl, apiKey: key, model: "nova-3" });
 }
 
+const takeStatements = countStatements();
 const config = loadConfig(process.env);
 const vad = await openSileroVad({ modelPath: MODEL_PATH });
 const tts = openFakeTts({ firstAudioDelayMs: delay("BENCH_TTS_MS"), sampleRateHz: 16_000 });
@@ -97,6 +101,7 @@ const timer = setInterval(() => {
     heapBytes: heapUsed,
     loopP99Ms: Math.max(0, loop.percentile(99) / 1e6 - LOOP_RESOLUTION_MS),
     cpuShare: (used.user + used.system) / 1000 / (nowMs - atMs),
+    statements: takeStatements(),
   };
   loop.reset();
   cpu = process.cpuUsage();

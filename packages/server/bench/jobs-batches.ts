@@ -61,7 +61,11 @@ export async function measureBatches(): Promise<string> {
   const services = [];
   try {
     for (let count = 0; count < PROCESSES; count += 1) {
-      services.push(await startChildService({ env: { ...ENV, DATABASE_URL: database.url } }));
+      services.push(
+        await startChildService({
+          env: { ...ENV, DATABASE_URL: database.url, NODE_ADDRESS: "http://127.0.0.1:0" },
+        }),
+      );
     }
     const [service] = services;
     if (service === undefined) throw new Error("There is no service.");

@@ -3,11 +3,16 @@
 import { fileURLToPath } from "node:url";
 import { restOf, startChildService, type ChildService, type Rest } from "../demo/child-service.ts";
 import type { ServiceFigures } from "./bench-service.ts";
+import { EndedCalls } from "./lines/ended-calls.ts";
 
 export interface BenchService extends ChildService {
   readonly rest: Rest;
   /** Figures of each second since the start, or since the last call. */
   takeFigures(): ServiceFigures[];
+  /** Sent to the database since the start, up to the last second. */
+  statements(): number;
+  /** Calls that the service has ended by itself since the start, or since the last call, by end reason. */
+  takeEnded(): ReadonlyMap<string, number>;
 }
 
 export interface FakeDelays {
@@ -28,6 +33,12 @@ export async function startBenchService(
   { nodeArguments = [], onLine }: BenchServiceOptions = {},
 ): Promise<BenchService> {
   let figures: ServiceFigures[] = [];
+  let statements = 0;
+  const ended = new EndedCalls();
+  const read = (second: ServiceFigures): void => {
+    figures.push(second);
+    statements += second.statements;
+  };
   const service = await startChildService({
     program: fileURLToPath(new URL("./bench-service.ts", import.meta.url)),
     env: {
@@ -37,12 +48,14 @@ export async function startBenchService(
       RATE_LIMIT_PER_KEY: "0",
       RATE_LIMIT_PER_ACCOUNT: "0",
       MAX_LIVE_CALLS: "2000",
+      // The ends of calls; other lines of this level are left out.
+      LOG_LEVEL: "info",
       ...env,
     },
     nodeArguments,
     onLine(line) {
-      if (line.startsWith("BENCH ")) figures.push(JSON.parse(line.slice(6)) as ServiceFigures);
-      else if (onLine?.(line) !== true && !line.startsWith("  Service ")) console.error(line);
+      if (line.startsWith("BENCH ")) read(JSON.parse(line.slice(6)) as ServiceFigures);
+      else if (!ended.read(line) && onLine?.(line) !== true && !isUsual(line)) console.error(line);
     },
   });
   const takeFigures = (): ServiceFigures[] => {
@@ -50,5 +63,11 @@ export async function startBenchService(
     figures = [];
     return taken;
   };
-  return { ...service, rest: restOf(service), takeFigures };
+  const takeEnded = (): ReadonlyMap<string, number> => ended.take();
+  return { ...service, rest: restOf(service), takeFigures, statements: () => statements, takeEnded };
+}
+
+/** What the service does, and where it is; only warnings matter here. */
+function isUsual(line: string): boolean {
+  return line.startsWith("  Service ") || /"level":[123]0\b/.test(line);
 }

@@ -5,12 +5,7 @@ import { join } from "node:path";
 import { openCaller } from "../demo/caller.ts";
 import type { ChildService, restOf } from "../demo/child-service.ts";
 import { openModelServer, type ModelServer } from "../src/ports/testing/model-server.ts";
-import {
-  openS3Peer,
-  type S3Request,
-  type Fault,
-  type S3Peer,
-} from "../src/providers/recordings/testing/s3-peer.ts";
+import { openS3Peer, type S3Request, type Fault, type S3Peer } from "../src/providers/s3/testing/s3-peer.ts";
 import type { Draw } from "../sim/draw.ts";
 
 type Rest = ReturnType<typeof restOf>;

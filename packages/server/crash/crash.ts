@@ -3,7 +3,8 @@
  * acknowledged call was delivered at least once and none was invented, and whether every call of an acknowledged batch
  * was created once or has an error; a share of the joined calls is recorded into a bucket and summarised. CRASH_KILLS,
  * CRASH_NODES (1 to 3), CRASH_DATABASE (postgresql or embedded, which has one node), CRASH_BUCKET (false: none) and
- * CRASH_SEED change the run. Exits with 1 when a check fails.
+ * CRASH_SEED change the run. With `--corpora` it loads documents in place of calls; with `--calls` it
+ * kills services in the middle of conversations (CRASH_CALLS, 20). Exits with 1 when a check fails.
  */
 
 import { randomBytes } from "node:crypto";
@@ -16,6 +17,8 @@ import { restOf, startChildService, type ChildService } from "../demo/child-serv
 import { openReceiver, deliveryOf } from "../src/jobs/testing/receiver.ts";
 import { Draw } from "../sim/draw.ts";
 import { openCrashBucket } from "./bucket.ts";
+import { crashCalls } from "./calls/crash-calls.ts";
+import { crashCorpora } from "./corpora/crash-corpora.ts";
 import { allOf, BATCH_PATH, CrashBatches } from "./batches.ts";
 
 const KILLS = Number(process.env["CRASH_KILLS"] ?? 50);
@@ -43,6 +46,35 @@ interface CallRecord {
   readonly metadata: Readonly<Record<string, string>> | null;
 }
 
+if (process.argv.includes("--corpora")) {
+  const faults = await crashCorpora({
+    kills: KILLS,
+    isEmbedded: EMBEDDED,
+    seed: SEED,
+    log: (line) => console.log(line),
+  });
+  console.log(
+    `corpora: seed ${String(SEED)}, ${EMBEDDED ? "embedded" : "PostgreSQL"}, ${String(KILLS)} kills: ${String(faults.length)} faults`,
+  );
+  for (const fault of faults.slice(0, 20)) console.error(fault);
+  process.exit(faults.length === 0 ? 0 : 1);
+}
+
+if (process.argv.includes("--calls")) {
+  const calls = Number(process.env["CRASH_CALLS"] ?? 20);
+  const faults = await crashCalls({
+    kills: KILLS,
+    nodes: NODES,
+    calls,
+    isEmbedded: EMBEDDED,
+    draw: new Draw(SEED),
+    log: (line) => console.log(line),
+  });
+  console.log(`conversations: seed ${String(SEED)}, ${String(KILLS)} kills: ${String(faults.length)} faults`);
+  for (const fault of faults.slice(0, 20)) console.error(fault);
+  process.exit(faults.length === 0 ? 0 : 1);
+}
+
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
@@ -59,7 +91,7 @@ const env = {
   RATE_LIMIT_PER_KEY: "0",
   RATE_LIMIT_PER_ACCOUNT: "0",
   LOG_LEVEL: "fatal",
-  ...(database === null ? {} : { DATABASE_URL: database.url }),
+  ...(database === null ? {} : { DATABASE_URL: database.url, NODE_ADDRESS: "http://127.0.0.1:0" }),
   ...bucket?.env,
 };
 const start = (node: number): Promise<ChildService> => startChildService({ dataDir: dirs[node] ?? "", env });

@@ -7,9 +7,17 @@ import { WebSocket } from "ws";
 
 export const FRAME_MS = 20;
 
+/** Close codes after which the same URL can be opened again: a lost network, a fault, a service that restarts. */
+const PASSING_CODES: ReadonlySet<number> = new Set([1006, 1011, 1012, 1013]);
+/** Longer than the service waits for the client of a process that is gone. */
+const RETURN_LIMIT_MS = 40_000;
+const RETURN_PAUSE_MS = 500;
+
 export interface CallerOptions {
   readonly joinUrl: string;
   readonly sampleRateHz: number;
+  /** Opens the URL again when the connection is lost. Unset: a lost connection is the end. */
+  readonly returns?: boolean;
   onMessage?(message: CallerMessage): void;
   /** Each audio frame (s16le) as it arrives, with the arrival time of `performance.now()`. */
   onAudio?(frame: Buffer, atMs: number): void;
@@ -36,10 +44,20 @@ interface Saying {
   done(): void;
 }
 
+/** The connection of the caller at the time. */
+interface Line {
+  socket: WebSocket;
+}
+
 /** @throws when the service refuses the join; the message carries the HTTP status. */
 export async function openCaller(options: CallerOptions): Promise<Caller> {
+  const line: Line = { socket: await openSocket(options) };
+  const frameSamples = (options.sampleRateHz * FRAME_MS) / 1000;
+  return startTalking(line, frameSamples, lastClose(options, line));
+}
+
+async function openSocket(options: CallerOptions): Promise<WebSocket> {
   const socket = new WebSocket(options.joinUrl, { perMessageDeflate: false });
-  const closed = new Promise<number>((resolve) => socket.once("close", (code) => resolve(code)));
   socket.on("message", (data: Buffer, isBinary) => {
     if (isBinary) options.onAudio?.(data, performance.now());
     else options.onMessage?.(JSON.parse(data.toString("utf8")) as CallerMessage);
@@ -49,11 +67,42 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
     socket.once("error", reject);
   });
   socket.on("error", () => socket.terminate());
-  const frameSamples = (options.sampleRateHz * FRAME_MS) / 1000;
-  return startTalking(socket, frameSamples, closed);
+  return socket;
 }
 
-function startTalking(socket: WebSocket, frameSamples: number, closed: Promise<number>): Caller {
+/** The close code of the last connection; those in between are replaced. */
+async function lastClose(options: CallerOptions, line: Line): Promise<number> {
+  for (;;) {
+    const code = await closeOf(line.socket);
+    if (options.returns !== true || !PASSING_CODES.has(code)) return code;
+    const next = await comeBack(options);
+    if (next === null) return code;
+    line.socket = next;
+  }
+}
+
+function closeOf(socket: WebSocket): Promise<number> {
+  return new Promise((resolve) => {
+    if (socket.readyState === WebSocket.CLOSED) resolve(1006);
+    else socket.once("close", (code) => resolve(code));
+  });
+}
+
+/** Null: the call is over, or the service did not come back in time. */
+async function comeBack(options: CallerOptions): Promise<WebSocket | null> {
+  const untilMs = performance.now() + RETURN_LIMIT_MS;
+  while (performance.now() < untilMs) {
+    try {
+      return await openSocket(options);
+    } catch (error) {
+      if (error instanceof Error && /\b(?:404|410)\b/.test(error.message)) return null;
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETURN_PAUSE_MS));
+  }
+  return null;
+}
+
+function startTalking(line: Line, frameSamples: number, closed: Promise<number>): Caller {
   const sayings: Saying[] = [];
   const startedMs = performance.now();
   let sentFrames = 0;
@@ -61,8 +110,8 @@ function startTalking(socket: WebSocket, frameSamples: number, closed: Promise<n
   const pump = (): void => {
     const dueFrames = Math.floor((performance.now() - startedMs) / FRAME_MS) + 1;
     for (; sentFrames < dueFrames; sentFrames++) {
-      const frame = nextFrame(sayings, frameSamples);
-      if (socket.readyState === WebSocket.OPEN) socket.send(frame);
+      // What is said while nobody listens is said when the call is back.
+      if (line.socket.readyState === WebSocket.OPEN) line.socket.send(nextFrame(sayings, frameSamples));
     }
   };
   const timer = setInterval(pump, FRAME_MS / 2);
@@ -75,9 +124,9 @@ function startTalking(socket: WebSocket, frameSamples: number, closed: Promise<n
       new Promise((done) => {
         sayings.push({ samples, offset: 0, done });
       }),
-    send: (message) => socket.send(JSON.stringify(message)),
+    send: (message) => line.socket.send(JSON.stringify(message)),
     closed,
-    hangUp: () => socket.close(1000),
+    hangUp: () => line.socket.close(1000),
   };
 }
 

@@ -37,6 +37,8 @@ export interface ChildServiceOptions {
   readonly program?: string;
   /** Options of Node itself, before the program. */
   readonly nodeArguments?: readonly string[];
+  /** Absent: `READY_LIMIT_MS`. */
+  readonly readyLimitMs?: number;
   /** Lines that the service prints. */
   onLine?(line: string): void;
 }
@@ -82,7 +84,7 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const baseUrl = await untilReady(address, exited);
+    const baseUrl = await untilReady(address, exited, options.readyLimitMs ?? READY_LIMIT_MS);
     const readyMs = performance.now() - startedMs;
     return { baseUrl, apiKey, pid: child.pid ?? 0, readyMs, exited, stop };
   } catch (error) {
@@ -92,10 +94,14 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
 }
 
 /** @returns the address of the service, which answers there */
-async function untilReady(address: Promise<string>, exited: Promise<number | null>): Promise<string> {
+async function untilReady(
+  address: Promise<string>,
+  exited: Promise<number | null>,
+  limitMs: number,
+): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error("it was not ready in time")), READY_LIMIT_MS);
+    timer = setTimeout(() => reject(new Error("it was not ready in time")), limitMs);
   });
   const gone = exited.then((code) => {
     throw new Error(`it exited with code ${String(code)}`);

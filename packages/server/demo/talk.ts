@@ -40,6 +40,7 @@ async function talk(rest: Rest, agentId: string, clips: readonly Clip[], rateHz:
   const caller = await openCaller({
     joinUrl: call.joinUrl,
     sampleRateHz: rateHz,
+    returns: true,
     onMessage: (message) => conversation.message(message),
   });
   await conversation.answered(0, ANSWER_LIMIT_MS);

@@ -1,9 +1,10 @@
 /**
  * `npm run fuzz`: random requests to the REST interface, changed packets and offers to calls over WebRTC, hostile
- * frames of carriers, changed messages of SIP, and changed packets and descriptions to media over SIP. Ends with 1 when
- * the service does not withstand one of them. Options:
+ * frames of carriers, changed messages of SIP, changed packets and descriptions to media over SIP, and damaged documents.
+ * Ends with 1 when the service does not withstand one of them. Options:
  *
- * - `--side rest`, `--side media`, `--side telephony`, `--side sip` or `--side sip-media`: one of them; default: all
+ * - `--side rest`, `--side media`, `--side telephony`, `--side sip`, `--side sip-media` or `--side readers`: one of them;
+ *   default: all
  * - `--seed 1`
  * - `--requests 100000`, `--database <postgres url>` (an empty database; default: embedded): of REST
  * - `--inputs 100000` of each protocol, carrier or kind of packet, `--only stun,dtls,rtp,rtcp,sctp,sdp`: of media
@@ -12,12 +13,15 @@
 import { parseArgs } from "node:util";
 import { protocolsIn, PROTOCOLS } from "./media/protocols.ts";
 import { runMediaFuzz } from "./media/run-media.ts";
+import { runReadersFuzz } from "./readers/run-readers.ts";
 import { runRestFuzz } from "./rest/run-rest.ts";
 import { runSipMediaFuzz } from "./sip-media/run-sip-media.ts";
 import { runSipFuzz } from "./sip/run-sip.ts";
 import { runTelephonyFuzz } from "./telephony/run-telephony.ts";
 
 const DEFAULT_COUNT = 100_000;
+/** Damaged files of each kind; a damaged PDF takes 20 ms. */
+const READERS_COUNT = 1_000;
 const MAX_COUNT = 10_000_000;
 
 const { values } = parseArgs({
@@ -31,7 +35,7 @@ const { values } = parseArgs({
   },
 });
 const { side, database, only } = values;
-const SIDES: readonly string[] = ["rest", "media", "telephony", "sip", "sip-media"];
+const SIDES: readonly string[] = ["rest", "media", "telephony", "sip", "sip-media", "readers"];
 if (side !== undefined && !SIDES.includes(side)) throw new Error(`--side: one of ${SIDES.join(", ")}`);
 const seed = wholeNumber("--seed", values.seed);
 
@@ -64,5 +68,9 @@ if (side === undefined || side === "sip") {
 }
 if (side === undefined || side === "sip-media") {
   failed += (await runSipMediaFuzz({ inputs, seed, log: (line) => console.log(line) })).length;
+}
+if (side === undefined || side === "readers") {
+  const ofReaders = values.inputs === undefined ? READERS_COUNT : inputs;
+  failed += await runReadersFuzz({ inputs: ofReaders, seed, log: (line) => console.log(line) });
 }
 process.exitCode = failed === 0 ? 0 : 1;

@@ -26,7 +26,7 @@ export function replayLog(
   { plan, events }: Pick<ReadLog, "plan" | "events">,
   take: (step: ReplayedStep) => void,
 ): ReplayResult {
-  const checker = new InvariantChecker();
+  let checker = new InvariantChecker();
   let state = initialState(plan);
   let broken = 0;
   for (const event of events) {
@@ -40,6 +40,8 @@ export function replayLog(
       return { broken: broken + 1, last: state };
     }
     state = next.state;
+    // Another process: its timers, utterances and playout are its own.
+    if (event.type === "adopted") checker = new InvariantChecker(event.snapshot.state);
     const found = checker.observe({ before, event, after: state, effects: next.effects });
     broken += found.length;
     take({ event, before, after: state, effects: next.effects, broken: found });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ModelFault } from "../src/ports/testing/model-server.ts";
 import { readWav } from "../src/ports/testing/recordings-conformance.ts";
-import type { S3Request, Fault } from "../src/providers/recordings/testing/s3-peer.ts";
+import type { S3Request, Fault } from "../src/providers/s3/testing/s3-peer.ts";
 import { PART_BYTES } from "../src/providers/recordings/s3-upload.ts";
 import { isUploadOf, keyOf, openBucketService, until, type BucketService } from "./bucket-service.ts";
 

@@ -9,7 +9,7 @@ import { openCaller } from "../demo/caller.ts";
 import { restOf, startChildService, type ChildService, type Rest } from "../demo/child-service.ts";
 import { openReceiver, deliveryOf, type Receiver, type Delivery } from "../src/jobs/testing/receiver.ts";
 import { openModelServer, type ModelServer } from "../src/ports/testing/model-server.ts";
-import { openS3Peer, type S3Request, type S3Peer } from "../src/providers/recordings/testing/s3-peer.ts";
+import { openS3Peer, type S3Request, type S3Peer } from "../src/providers/s3/testing/s3-peer.ts";
 import type { Db } from "../src/store/database/db.ts";
 import { openStore } from "../src/store/opening/open-store.ts";
 import { newDataDir } from "../src/store/testing/databases.ts";
@@ -70,6 +70,8 @@ export class BucketService {
       API_KEY: "bucketTs.abcdefghijklmnopqrstuvwxyzABCDEF",
       SECRETS_KEY: this.#secretsKey.toString("base64"),
       ALLOW_PRIVATE_TARGETS: "127.0.0.1",
+      // Nobody comes back to these calls.
+      RESUME_TIMEOUT_MS: "0",
       RATE_LIMIT_PER_KEY: "0",
       RATE_LIMIT_PER_ACCOUNT: "0",
       DRAIN_TIMEOUT_MS: "0",

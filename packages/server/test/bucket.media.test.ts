@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readWav } from "../src/ports/testing/recordings-conformance.ts";
-import type { S3Request, Fault } from "../src/providers/recordings/testing/s3-peer.ts";
+import type { S3Request, Fault } from "../src/providers/s3/testing/s3-peer.ts";
 import { isUploadOf, keyOf, openBucketService, SAID, until, type BucketService } from "./bucket-service.ts";
 
 /** The longest wait for a silent store, and the first retry. */

@@ -6,10 +6,13 @@ import type { CarrierSubject } from "../src/ports/testing/carriers-conformance.t
 import { openFakePlivo } from "../src/providers/carriers/testing/fake-plivo.ts";
 import { openFakeTelnyx, type FakeTelnyx } from "../src/providers/carriers/testing/fake-telnyx.ts";
 import { openFakeTwilio } from "../src/providers/carriers/testing/fake-twilio.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { until } from "../src/runner/testing/call-client.ts";
 import { FakeCarrier } from "../src/transports/telephony/testing/fake-carrier.ts";
 import { openRunningService, type RunningService } from "./running-service.ts";
 
+/** A busy machine takes seconds to come back; one test waits for its end. */
+const GRACE_MS = 15_000;
 const PATIENT = { timeout: 60_000, interval: 50 };
 const WORD_MS = 200;
 const WORDS = 20;
@@ -29,6 +32,7 @@ beforeAll(async () => {
   telnyx = await openFakeTelnyx();
   fakes = { telephony1: await openFakeTwilio(), telephony2: telnyx, telephony3: await openFakePlivo() };
   service = await openRunningService({
+    turnTaking: { ...loadConfig({}).turnTaking, reconnectGraceMs: GRACE_MS },
     carrierAddresses: {
       telephony1: fakes.telephony1.baseUrl,
       telephony2: fakes.telephony2.baseUrl,

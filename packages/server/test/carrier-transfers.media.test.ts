@@ -12,6 +12,8 @@ import { openRunningService, type RunningService } from "./running-service.ts";
 
 const PATIENT = { timeout: 60_000, interval: 50 };
 const TARGET = "+4930999999";
+/** The carrier reads it, in place of a conversation with the agent. */
+const BRIEF = "You are called to take over a caller. {context} Press 1 to take the call.";
 
 let fakes: Readonly<Record<ConfiguredCarrier, CarrierSubject & { readonly baseUrl: string }>>;
 let service: RunningService;
@@ -63,7 +65,10 @@ const streamUrlIn = (xml: string): string => /wss?:\/\/[^"<]+/.exec(xml)?.[0] ??
 async function phone(carrier: ConfiguredCarrier) {
   const callTemplate = {
     firstSpeakerSettings: { agent: { text: "Hello." } },
-    selectedTools: [{ toolName: "coldTransfer" }, { toolName: "warmTransfer" }],
+    selectedTools: [
+      { toolName: "coldTransfer" },
+      { toolName: "warmTransfer", parameterOverrides: { transferMessageTemplate: BRIEF } },
+    ],
   };
   const agent = await service.ask<{ agentId: string }>("POST", "/api/agents", { callTemplate });
   const url = `${service.url}/api/agents/${agent.body.agentId}/telephony_xml`;

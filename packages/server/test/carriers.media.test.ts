@@ -82,8 +82,13 @@ function streamIn(xml: string): string {
   return /wss?:\/\/[^"<]+/.exec(xml)?.[0] ?? "";
 }
 
-async function connect(carrier: ConfiguredCarrier, callId: string, url: string): Promise<FakeCarrier> {
-  const stream = new FakeCarrier({ kind: carrier, url });
+async function connect(
+  carrier: ConfiguredCarrier,
+  callId: string,
+  url: string,
+  carrierCallId: string,
+): Promise<FakeCarrier> {
+  const stream = new FakeCarrier({ kind: carrier, url, callId: carrierCallId });
   streams.push(stream);
   await stream.begin();
   await vi.waitFor(async () => expect((await service.record(callId)).joined).not.toBeNull(), PATIENT);
@@ -97,7 +102,7 @@ test.each(CONFIGURED_CARRIERS)(
     expect(joinUrl).toBeNull();
     expect(placed).toMatchObject(NUMBERS);
     expect((await service.record(callId)).joinUrl).toBeNull();
-    await connect(carrier, callId, await streamUrlOf(carrier, placed));
+    await connect(carrier, callId, await streamUrlOf(carrier, placed), placed.id);
     expect((await report(carrier, placed, "completed")).status).toBe(204);
     expect((await service.ended(callId)).endReason).toBe("hangup");
     expect(fakes[carrier].ended()).not.toContain(placed.id);
@@ -170,15 +175,29 @@ test("forged requests get 403", async () => {
 test.each(CONFIGURED_CARRIERS)("an agent answers a call that comes in through %s", async (carrier) => {
   const agent = await service.ask<{ agentId: string }>("POST", "/api/agents", {});
   const url = `${service.url}/api/agents/${agent.body.agentId}/telephony_xml`;
-  const fields = { ...fakes[carrier].callback("ringing", "in-1"), From: "+4930111", To: "+4930222" };
+  const id = `in-${carrier}`;
+  const fields = { ...fakes[carrier].callback("ringing", id), From: "+4930111", To: "+4930222" };
   const { status, text } = await post(carrier, url, fields);
   expect(status).toBe(200);
   service.countCall();
   const streamUrl = streamIn(text);
   const callId = /\/calls\/([0-9a-f-]{36})\//.exec(streamUrl)?.[1] ?? "";
-  const stream = await connect(carrier, callId, streamUrl);
+  const stream = await connect(carrier, callId, streamUrl, id);
   const record = await service.get<CallRecord & { readonly requestContext: object }>(`/api/calls/${callId}`);
   expect(record.requestContext).toMatchObject({ [carrier]: { From: "+4930111" } });
+  stream.socket.close(1000);
+  expect((await service.ended(callId)).endReason).toBe("hangup");
+});
+
+test("a stream of Telnyx that names another call of the carrier does not get the call", async () => {
+  const { callId, placed } = await dial("telephony2");
+  const url = await streamUrlOf("telephony2", placed);
+  const other = new FakeCarrier({ kind: "telephony2", url, callId: "v3:of-somebody-else" });
+  streams.push(other);
+  await other.begin();
+  expect(await other.closed).toBe(1003);
+  expect((await service.record(callId)).joined).toBeNull();
+  const stream = await connect("telephony2", callId, url, placed.id);
   stream.socket.close(1000);
   expect((await service.ended(callId)).endReason).toBe("hangup");
 });
@@ -235,7 +254,7 @@ test("a batch dials again who was busy", async () => {
   await report("telephony3", await placed(1), "busy");
   const second = await placed(2);
   const callId = /\/calls\/([0-9a-f-]{36})\//.exec(second.statusUrl)?.[1] ?? "";
-  const stream = await connect("telephony3", callId, await streamUrlOf("telephony3", second));
+  const stream = await connect("telephony3", callId, await streamUrlOf("telephony3", second), second.id);
   const scheduled = `${path}/${made.body.batchId}/scheduled_calls`;
   await vi.waitFor(async () => {
     const { results } = await service.get<Page>(scheduled);

@@ -28,11 +28,11 @@ const DECAY_MS = 300;
 /** Reflections together are as loud as what comes straight from the loudspeaker. */
 const REFLECTED = 1;
 /** Background noise: the quiet between two sentences of a recording. */
-const ROOM_NOISE = readSpeechFixture("austen_long_pauses.wav").subarray(3_300 * 16, 5_400 * 16);
+export const ROOM_NOISE = readSpeechFixture("austen_long_pauses.wav").subarray(3_300 * 16, 5_400 * 16);
 /** An agent that answers its own echo would never be silent. */
-const SCENE_LIMIT_MS = 60_000;
+export const SCENE_LIMIT_MS = 60_000;
 /** After the last sound of the agent or the caller. */
-const REST_MS = 3_000;
+export const REST_MS = 3_000;
 
 export interface Voice {
   readonly samples: Int16Array;
@@ -200,13 +200,15 @@ function microphone(
 }
 
 /** The echo of what is played, frame by frame. */
-class Echo {
+export class Echo {
   readonly #taps: readonly { readonly after: number; readonly gain: number }[];
-  readonly #played = new Float32Array(RATE_HZ);
+  readonly #played: Float32Array;
   #at = 0;
 
-  constructor({ lossDb, delayMs, smeared }: Scene) {
-    const delay = delayMs * 16;
+  constructor({ lossDb, delayMs, smeared }: Pick<Scene, "lossDb" | "delayMs" | "smeared">, rateHz = RATE_HZ) {
+    const perMs = rateHz / 1_000;
+    this.#played = new Float32Array(rateHz);
+    const delay = delayMs * perMs;
     const taps = [{ after: delay, gain: 1 }];
     if (smeared) {
       let seed = 3;
@@ -214,7 +216,7 @@ class Echo {
       for (let n = 0; n < REFLECTIONS; n += 1) {
         const afterMs = 2 + random() * (ROOM_MS - 2);
         const gain = (random() < 0.5 ? -1 : 1) * 10 ** ((-3 * afterMs) / DECAY_MS);
-        taps.push({ after: delay + Math.round(afterMs * 16), gain });
+        taps.push({ after: delay + Math.round(afterMs * perMs), gain });
       }
       const energy = taps.slice(1).reduce((sum, { gain }) => sum + gain * gain, 0);
       for (const tap of taps.slice(1)) tap.gain *= REFLECTED / Math.sqrt(energy);

@@ -43,6 +43,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
       "@grpc/grpc-js",
       "@grpc/proto-loader",
       "@modelcontextprotocol/sdk",
+      "@mozilla/readability",
       "@opentelemetry/api",
       "@opentelemetry/exporter-trace-otlp-http",
       "@opentelemetry/resources",
@@ -50,15 +51,24 @@ export const RULES: Readonly<Record<string, Rule>> = {
       "ai",
       "ajv",
       "aws4fetch",
+      "cfb",
+      "csv-parse",
+      "fflate",
+      "linkedom",
+      "mammoth",
+      "marked",
       "mustache",
       "onnxruntime-node",
       "soundswallower",
+      "tinyld",
+      "unpdf",
+      "word-extractor",
       "ws",
       "yaml",
       "zod",
     ],
-    // Websockets of vendors; the `ai` SDK; processes of models on this machine.
-    separate: { shared: ["providers/sockets", "providers/llm-sdk", "providers/local-child"] },
+    // Websockets of vendors; the `ai` SDK; processes of models on this machine; objects in a bucket.
+    separate: { shared: ["providers/sockets", "providers/llm-sdk", "providers/local-child", "providers/s3"] },
   },
   transports: {
     folders: ["ports", "media", "net", "pacing", "threads"],
@@ -68,7 +78,15 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
   store: {
     folders: ["pacing", "threads"],
-    packages: [SCHEMA_PACKAGE, "node:", "kysely", "pg", "pg-protocol", "@electric-sql/pglite"],
+    packages: [
+      SCHEMA_PACKAGE,
+      "node:",
+      "kysely",
+      "pg",
+      "pg-protocol",
+      "@electric-sql/pglite",
+      "@electric-sql/pglite-pgvector",
+    ],
     // Connections, tables, migrations and paging.
     base: "store/database",
   },
@@ -96,12 +114,12 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
   nodes: {
     folders: ["lifecycle", "store", "pacing"],
-    typesOf: ["runner"],
+    typesOf: ["ports", "runner"],
     packages: ["node:", "pino"],
   },
   joins: {
     folders: ["config", "store", "transports"],
-    typesOf: ["runner"],
+    typesOf: ["ports", "runner"],
     packages: [SCHEMA_PACKAGE, "node:", "pino", "ws"],
   },
   upkeep: {
@@ -109,19 +127,26 @@ export const RULES: Readonly<Record<string, Rule>> = {
     typesOf: ["ports", "providers"],
     packages: ["node:", "pino"],
   },
+  // Searches in the documents of corpora.
+  corpora: {
+    folders: ["store", "pacing"],
+    typesOf: ["ports"],
+    packages: [SCHEMA_PACKAGE],
+  },
   voices: {
     folders: ["media", "pacing"],
     typesOf: ["ports", "providers", "store"],
     packages: [SCHEMA_PACKAGE, "node:", "pino"],
   },
   jobs: {
-    folders: ["store", "net", "pacing"],
+    // Of the ports, the failure of a document reader and its codes.
+    folders: ["store", "net", "pacing", "ports/corpora"],
     typesOf: ["lifecycle", "ports"],
-    packages: [SCHEMA_PACKAGE, "node:", "pg-boss", "pino"],
+    packages: [SCHEMA_PACKAGE, "node:", "pg-boss", "pino", "robots-parser"],
   },
   http: {
     folders: ["store", "ports", "net", "pacing"],
-    typesOf: ["joins", "lifecycle", "plan", "telephony", "voices"],
+    typesOf: ["corpora", "joins", "lifecycle", "plan", "telephony", "voices"],
     packages: [
       SCHEMA_PACKAGE,
       "node:",
@@ -138,6 +163,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     folders: [
       "call",
       "config",
+      "corpora",
       "http",
       "jobs",
       "joins",

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { createMetrics } from "../src/app/metrics.ts";
+import { workerMetrics } from "../src/app/workers/worker-metrics.ts";
 import { joinAttempts, requestDurations } from "../src/http/api/http-metrics.ts";
 import { tableRows } from "./markdown.ts";
 import { filesBelow, readSource } from "./source-text.ts";
@@ -9,6 +10,7 @@ import { filesBelow, readSource } from "./source-text.ts";
 const { registry } = createMetrics(() => 0);
 requestDurations(registry);
 joinAttempts(registry);
+const registries = [registry, workerMetrics(() => 0).registry];
 
 const codes = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 
@@ -28,12 +30,14 @@ function unitOf(name: string): string {
   return unit ?? "";
 }
 
-const listed = registry.getMetricsAsArray().map((metric) => ({
-  name: metric.name,
-  type: String(metric.type),
-  labels: Reflect.get(metric, "labelNames") as readonly string[],
-  unit: unitOf(metric.name),
-}));
+const listed = registries
+  .flatMap((each) => each.getMetricsAsArray())
+  .map((metric) => ({
+    name: metric.name,
+    type: String(metric.type),
+    labels: Reflect.get(metric, "labelNames") as readonly string[],
+    unit: unitOf(metric.name),
+  }));
 
 test("the page has a row for each metric, with its type, labels and unit", () => {
   const byName = (a: { readonly name: string }, b: { readonly name: string }) => (a.name < b.name ? -1 : 1);
@@ -45,7 +49,7 @@ test("each row says what the metric means", () => {
   expect(rows.filter(({ meaning }) => meaning.length < 10).map(({ name }) => name)).toEqual([]);
 });
 
-// The registry above has what these two files define. A metric of another file must be registered here as well.
+// The registries above have what these files define. A metric of another file must be registered here as well.
 test("no metric is defined anywhere else", () => {
   const defined = filesBelow("packages/server/src/")
     .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))

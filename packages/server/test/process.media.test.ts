@@ -142,7 +142,7 @@ describe.concurrent("the program", WITH_PERMITS, () => {
 
   test("ends a call that a crash cut off, and keeps all that it had acknowledged", async (context) => {
     const { dataDir, start } = await newFolder(context);
-    const service = await start();
+    const service = await start({ RESUME_TIMEOUT_MS: "0" });
     const call = await makeCall(service);
     const caller = await joinAndHear(call);
     caller.send({ type: "user_text_message", text: "Stop here, please." });
@@ -159,7 +159,7 @@ describe.concurrent("the program", WITH_PERMITS, () => {
     process.kill(service.pid, "SIGKILL");
     await caller.closed;
 
-    const again = restOf(await start({ API_KEY: service.apiKey }));
+    const again = restOf(await start({ API_KEY: service.apiKey, RESUME_TIMEOUT_MS: "0" }));
     const record = await again<CallRecord>("GET", `/api/calls/${call.callId}`);
     expect(record.endReason).toBe("system_error");
     expect(record.ended).not.toBeNull();

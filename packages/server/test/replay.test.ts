@@ -51,6 +51,17 @@ describe("replay", () => {
     expect(JSON.stringify(effects)).toBe(JSON.stringify(call.effects.map(({ value }) => value)));
   });
 
+  it("passes from one process to the next, without a broken invariant", () => {
+    const lost = joinedCall();
+    lost.says("What time is it?").run(2_000);
+    const call = lost.resumed(3_000).run(8_000);
+    call.post({ type: "transportHungUp" });
+    const text = download(lost) + formatEvents(call.events);
+    const { broken, last } = replayLog(readLog(text), () => undefined);
+    expect(broken).toBe(0);
+    expect(last).toEqual(call.state);
+  });
+
   it("tells of every step but voice scores that change nothing", () => {
     const lines: string[] = [];
     replayLog(readLog(download()), (step) => lines.push(...describeStep(step, false)));

@@ -24,7 +24,7 @@ import { newAccount, newDataDir } from "../src/store/testing/databases.ts";
 import { openFaultyEngines } from "./faulty-engines.ts";
 
 /** Time from a cause to its recorded end. */
-export const END_LIMIT_MS = 5_000;
+export const END_LIMIT_MS = 30_000;
 /** Reached only when something is wrong; the machine may be busy with other tests. */
 const WAIT_LIMIT_MS = 60_000;
 /** Longer than the second after which a service warms up its optional parts. */
@@ -41,7 +41,7 @@ const QUICK_LIMITS: Partial<TurnTakingSettings> = {
   synthesisTimeoutMs: 500,
   engineRetryDelayMs: 100,
   engineFailureLimitMs: 1_500,
-  reconnectGraceMs: 1_500,
+  reconnectGraceMs: 5_000,
   maximumReplyChars: 200,
 };
 
@@ -78,6 +78,7 @@ export interface EventRecord {
   readonly type: string;
   readonly severity: string;
   readonly text: string;
+  readonly extras: unknown;
 }
 
 interface Page<Row> {
@@ -296,12 +297,14 @@ async function resourcesAtRest(): Promise<Record<string, number>> {
  * @param changes override the quick limits of tests; with `sip` the first account may use SIP
  * @param accounts names of more accounts, each with a key
  * @param startLegThread threads of WebRTC connections in which a test causes faults
+ * @param sipAccounts those of `accounts` that may use SIP
  */
 export async function openRunningService(
   changes: Partial<Config> = {},
   engines: Engines = openFaultyEngines(),
   accounts: readonly string[] = [],
   startLegThread?: StartLegThread,
+  sipAccounts: readonly string[] = [],
 ): Promise<RunningService> {
   const dataDir = await newDataDir();
   const secretsKey = randomBytes(32);
@@ -320,6 +323,7 @@ export async function openRunningService(
     const { accountId } = await createAccount(store.db, name);
     const { secret } = await createApiKey(store.db, accountId, TEST_KEY);
     keys.set(name, secret);
+    if (sipAccounts.includes(name)) await setSipEnabled(store.db, accountId, true);
   }
   if (changes.sip) await setSipEnabled(store.db, (await ensureDefaultAccount(store.db)).accountId, true);
   await store.close();

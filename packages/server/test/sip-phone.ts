@@ -3,11 +3,18 @@
 import { vi } from "vitest";
 import { TransportRecord } from "../src/ports/testing/transport-conformance.ts";
 import type { LegTransport } from "../src/transports/rtc/leg.ts";
-import { openAnsweringSipMedia, openSipMedia, type SipMedia } from "../src/transports/sip/media/sip-media.ts";
+import type { RtpCodecName } from "../src/transports/rtc/rtp-media.ts";
+import {
+  DEFAULT_CODECS,
+  openAnsweringSipMedia,
+  openSipMedia,
+  type SipMedia,
+} from "../src/transports/sip/media/sip-media.ts";
 import { mediaOptions, openLocalRtp } from "../src/transports/sip/media/testing/sip-phone.ts";
 import { openLoopbackAgent } from "../src/transports/sip/testing/loopback-agent.ts";
 import type {
   IncomingInvite,
+  IncomingRefer,
   SipCall,
   SipCallEnd,
   SipCallListener,
@@ -21,6 +28,9 @@ const FRAME_MS = 20;
 export class PhoneCall {
   readonly record = new TransportRecord();
   readonly #pending: Int16Array[] = [];
+  readonly refers: IncomingRefer[] = [];
+  /** REFERs wait in `refers` for the test; false: they get 603. */
+  takesRefers = false;
   failure: SipFailure | null = null;
   call: SipCall | null = null;
   end: SipCallEnd | null = null;
@@ -33,7 +43,10 @@ export class PhoneCall {
     offerWanted: () => this.media?.offer() ?? null,
     answered: (sdp) => this.media?.accept(sdp),
     digit: (key) => this.record.digit(key),
-    referred: (refer) => refer.reject(603),
+    referred: (refer) => {
+      this.refers.push(refer);
+      if (!this.takesRefers) refer.reject(603);
+    },
     ended: (end) => {
       this.end = end;
       this.stop();
@@ -73,10 +86,12 @@ export class SipPhone {
   readonly #agent: SipUserAgent;
   readonly #calls: PhoneCall[] = [];
   readonly #waiting: IncomingInvite[];
+  readonly #codecs: readonly RtpCodecName[];
 
-  constructor(agent: SipUserAgent, waiting: IncomingInvite[]) {
+  constructor(agent: SipUserAgent, waiting: IncomingInvite[], codecs: readonly RtpCodecName[]) {
     this.#agent = agent;
     this.#waiting = waiting;
+    this.#codecs = codecs;
   }
 
   get port(): number {
@@ -85,7 +100,7 @@ export class SipPhone {
 
   /** Calls an address by the service at `port`. */
   async call(to: string, port: number, headers: readonly SipHeader[] = []): Promise<PhoneCall> {
-    const media = await openSipMedia(mediaOptions(openLocalRtp));
+    const media = await openSipMedia(mediaOptions(openLocalRtp, { codecs: this.#codecs }));
     const made = new PhoneCall();
     this.#calls.push(made);
     made.media = media;
@@ -129,7 +144,8 @@ export class SipPhone {
   async answer(invite: IncomingInvite): Promise<PhoneCall> {
     const taken = new PhoneCall();
     this.#calls.push(taken);
-    const { media, answer } = await openAnsweringSipMedia(invite.offer ?? "", mediaOptions(openLocalRtp));
+    const options = mediaOptions(openLocalRtp, { codecs: this.#codecs });
+    const { media, answer } = await openAnsweringSipMedia(invite.offer ?? "", options);
     taken.begin(media, invite.accept(answer, taken.listener));
     return taken;
   }
@@ -143,7 +159,7 @@ export class SipPhone {
   }
 }
 
-export async function openSipPhone(): Promise<SipPhone> {
+export async function openSipPhone(codecs: readonly RtpCodecName[] = DEFAULT_CODECS): Promise<SipPhone> {
   const waiting: IncomingInvite[] = [];
   const agent = await openLoopbackAgent({
     invited: (invite) => waiting.push(invite),
@@ -152,5 +168,5 @@ export async function openSipPhone(): Promise<SipPhone> {
       throw error;
     },
   });
-  return new SipPhone(agent, waiting);
+  return new SipPhone(agent, waiting, codecs);
 }

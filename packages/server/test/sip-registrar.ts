@@ -23,14 +23,16 @@ export async function openSipRegistrar(account: {
   let contact: string | null = null;
   socket.on("message", (bytes, from) => {
     const request = bytes.toString("utf8");
-    if (!request.startsWith("REGISTER ")) return;
-    const isProven = proves(request, account);
+    const isOptions = request.startsWith("OPTIONS ");
+    if (!isOptions && !request.startsWith("REGISTER ")) return;
+    const isProven = isOptions || proves(request, account);
     const [, uri, expires] = /^Contact: <([^>]+)>(?:;expires=(\d+))?/im.exec(request) ?? [];
     const seconds = expires ?? /^Expires: (\d+)/im.exec(request)?.[1] ?? "0";
-    if (isProven) contact = seconds === "0" ? null : (uri ?? null);
+    // Without a Contact it is a question for what is registered (RFC 3261, 10.2.3).
+    if (isProven && !isOptions && uri !== undefined) contact = seconds === "0" ? null : uri;
     const lines = request.split("\r\n").filter((line) => /^(?:Via|From|To|Call-ID|CSeq):/i.test(line));
     const extra = isProven
-      ? contact === null
+      ? isOptions || contact === null
         ? []
         : [`Contact: <${contact}>;expires=600`]
       : [`WWW-Authenticate: Digest realm="${REALM}", nonce="${NONCE}", qop="auth"`];

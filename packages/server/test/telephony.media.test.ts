@@ -4,7 +4,7 @@ import nodeProcess from "node:process";
 import { CARRIER_KINDS, type CarrierKind } from "@parley/schema";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { MODEL_PATH } from "../src/app/engines.ts";
-import { initResampler, Resampler } from "../src/media/resample.ts";
+import { initResampler } from "../src/media/resample.ts";
 import { tonePower } from "../src/media/testing/signals.ts";
 import { fakeToneHz } from "../src/ports/testing/fake-tts.ts";
 import { readSpeechFixture } from "../src/ports/testing/speech-fixtures.ts";
@@ -13,6 +13,7 @@ import { openSileroVad } from "../src/providers/vad-silero/vad-silero.ts";
 import { until } from "../src/runner/testing/call-client.ts";
 import { FakeCarrier } from "../src/transports/telephony/testing/fake-carrier.ts";
 import { openFaultyEngines, REPLY } from "./faulty-engines.ts";
+import { likenessOf, loudnessOf, speechFor } from "./line-speech.ts";
 import {
   NOTHING,
   openRunningService,
@@ -38,7 +39,8 @@ beforeAll(async () => {
   const vad = await openSileroVad({ modelPath: MODEL_PATH, log: () => undefined });
   const says = (_utterance: number, samples: Int16Array): string => {
     const likeness = likenessOf(loudnessOf(samples), RECORDED);
-    return likeness > 0.9 ? SAID : `unlike the recording: ${likeness.toFixed(2)}`;
+    // At double speed it is 0.4. A busy machine cuts the recording at its pause, which leaves 0.85.
+    return likeness > 0.8 ? SAID : `unlike the recording: ${likeness.toFixed(2)}`;
   };
   const engines = { ...openFaultyEngines(), vad, stt: openFakeStt({ says }) };
   service = await openRunningService({}, engines);
@@ -49,56 +51,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** The course of the loudness, one value for each 10 ms. */
-function loudnessOf(samples: Int16Array): number[] {
-  const step = 160;
-  return Array.from({ length: Math.floor(samples.length / step) }, (_, i) => {
-    const part = samples.subarray(i * step, (i + 1) * step);
-    return Math.sqrt(part.reduce((sum, sample) => sum + sample * sample, 0) / step);
-  });
-}
-
 const RECORDED = loudnessOf(CLIP);
-
-/** Correlation of two courses, at the best of all shifts; 1: the same. */
-function likenessOf(a: readonly number[], b: readonly number[]): number {
-  let best = 0;
-  for (let shift = -b.length; shift < a.length; shift += 1) {
-    const pairs = a.flatMap((value, i) => {
-      const other = b[i - shift];
-      return other === undefined ? [] : [[value, other] as const];
-    });
-    // Half of the recording, so that a chance likeness of a few syllables does not count.
-    if (pairs.length * 2 >= b.length) best = Math.max(best, correlation(pairs));
-  }
-  return best;
-}
-
-function correlation(pairs: readonly (readonly [number, number])[]): number {
-  const mean = (at: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[at], 0) / pairs.length;
-  const [meanA, meanB] = [mean(0), mean(1)];
-  const sums = pairs.reduce(
-    ({ ab, aa, bb }, [a, b]) => ({
-      ab: ab + (a - meanA) * (b - meanB),
-      aa: aa + (a - meanA) ** 2,
-      bb: bb + (b - meanB) ** 2,
-    }),
-    { ab: 0, aa: 0, bb: 0 },
-  );
-  return sums.ab / Math.sqrt(sums.aa * sums.bb || 1);
-}
-
-/** Recorded speech at the rate of the line. */
-function speechFor(carrier: FakeCarrier): Int16Array {
-  const resampler = new Resampler(16_000, carrier.stream.input.sampleRateHz);
-  const first = resampler.push(CLIP).slice();
-  const rest = resampler.flush();
-  const samples = new Int16Array(first.length + rest.length);
-  samples.set(first);
-  samples.set(rest, first.length);
-  resampler.close();
-  return samples;
-}
 
 async function phone(kind: CarrierKind, settings: object = {}, medium: object = {}) {
   const { callId, joinUrl } = await service.makeCall({ medium: { [kind]: medium }, ...settings });
@@ -136,7 +89,7 @@ function wordsHeard({ buffer, stream }: FakeCarrier): number {
 describe.concurrent.each(CARRIER_KINDS)("a call over %s", (kind) => {
   test("hears recorded speech, and its answer is heard as it sounds", async () => {
     const { callId, carrier } = await phone(kind, { ...USER_FIRST, recordingEnabled: true });
-    carrier.say(speechFor(carrier));
+    carrier.say(speechFor(carrier, CLIP));
     await until(() => heardMs(carrier) > 1_000, "the answer");
     const { sampleRateHz } = carrier.stream.output;
     const loud = carrier.buffer.heard();
@@ -161,7 +114,7 @@ describe.concurrent.each(CARRIER_KINDS)("a call over %s", (kind) => {
     const { callId, carrier } = await phone(kind, opening(LONG));
     // Until about 1.5 s of the agent's voice has gone out, its echo is not known, and sound alone does not pause it.
     await until(() => heardMs(carrier) > 2_000, "the greeting");
-    carrier.say(speechFor(carrier));
+    carrier.say(speechFor(carrier, CLIP));
     const last = { clears: 0, heard: 0, messages: 0 };
     await until(() => {
       if (carrier.clearedAtMs.length > last.clears) {

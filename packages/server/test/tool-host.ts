@@ -15,7 +15,7 @@ export interface ToolRequest {
 export interface ToolReply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly afterMs?: number;
 }
 

@@ -7,8 +7,8 @@ import { iceServersOf, restartedAnswer, restartFragment } from "./sdp.ts";
 
 /** Name of the channel for data messages. */
 const CHANNEL_LABEL = "messages";
-/** Timeout of one signalling request. */
-const REQUEST_LIMIT_MS = 8_000;
+/** Timeout of one signalling request. The service holds an offer for up to 8 s while another process takes up the call. */
+const REQUEST_LIMIT_MS = 12_000;
 /** Timeout of the last request. The service also notices a closed connection soon. */
 const HANG_UP_LIMIT_MS = 2_000;
 /** Without messages from the service, a connection counts as joined this long after its media flow. */

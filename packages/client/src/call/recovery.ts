@@ -4,8 +4,11 @@ import { CallError } from "./call-error.ts";
 import type { Joined } from "./connect.ts";
 import type { Link } from "./link.ts";
 
-/** The service waits a little more than ten seconds for a reconnect; after that the call is lost. */
-const RECOVERY_LIMIT_MS = 15_000;
+/**
+ * The service waits ten seconds for a client that has lost its network, and half a minute for those of a process that is
+ * gone. A client cannot tell the two apart, so it tries for a little longer than the longer wait.
+ */
+const RECOVERY_LIMIT_MS = 40_000;
 /** Timeout of one restart. */
 const RESTART_LIMIT_MS = 3_000;
 /** Wait between two attempts if the first was refused immediately and the service named no time. */

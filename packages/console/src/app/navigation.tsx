@@ -7,7 +7,6 @@ import { Link, NavLink } from "react-router";
 import { BASE_URL, useSignedIn } from "../data/api.tsx";
 import { GROUPS } from "../screens/screen.ts";
 import { SCREENS } from "../screens/screens.ts";
-import { Preview } from "../ui/display.tsx";
 import { IconButton } from "../ui/button.tsx";
 import mark from "../ui/mark.svg";
 import { useTheme } from "./theme.ts";
@@ -33,10 +32,9 @@ function Links({ onGo }: { readonly onGo?: () => void }) {
           <div className={styles.groupTitle} aria-hidden="true">
             {group}
           </div>
-          {SCREENS.filter((screen) => screen.group === group).map(({ noun, title, icon: Icon, preview }) => (
+          {SCREENS.filter((screen) => screen.group === group).map(({ noun, title, icon: Icon }) => (
             <NavLink key={noun} to={`/${noun}`} className={styles.link ?? ""} {...go}>
               <Icon aria-hidden="true" /> {title}
-              {preview === true && <Preview />}
             </NavLink>
           ))}
         </div>

@@ -14,8 +14,6 @@ export interface Screen {
   readonly title: string;
   readonly icon: LucideIcon;
   readonly group: Group;
-  /** Its settings are stored, but do nothing yet. */
-  readonly preview?: boolean;
   /** Routes below `/{noun}`; each loads its code when it is first opened. */
   readonly routes: readonly RouteObject[];
 }

@@ -14,15 +14,13 @@ export function Page({ children }: { readonly children: ReactNode }) {
 export interface PageHeaderProps {
   /** Also the title of the browser tab. */
   readonly title: string;
-  /** What the page sets is stored, but does nothing yet. */
-  readonly preview?: boolean;
   readonly lead?: ReactNode;
   /** A link to the list. */
   readonly back?: { readonly to: string; readonly label: string };
   readonly actions?: ReactNode;
 }
 
-export function PageHeader({ title, preview = false, lead, back, actions }: PageHeaderProps) {
+export function PageHeader({ title, lead, back, actions }: PageHeaderProps) {
   useEffect(() => {
     document.title = `${title} · Parley`;
   }, [title]);
@@ -37,11 +35,6 @@ export function PageHeader({ title, preview = false, lead, back, actions }: Page
         <h1 className={styles.title} tabIndex={-1}>
           {title}
         </h1>
-        {preview && (
-          <div>
-            <Preview />
-          </div>
-        )}
         {lead !== undefined && <p className={styles.lead}>{lead}</p>}
       </div>
       {actions !== undefined && <div className={styles.actions}>{actions}</div>}
@@ -76,11 +69,6 @@ export type Tone = "plain" | "good" | "bad" | "warn" | "agent" | "caller";
 
 export function Badge({ tone = "plain", children }: { readonly tone?: Tone; readonly children: ReactNode }) {
   return <span className={classNames(styles.badge, tone !== "plain" && styles[tone])}>{children}</span>;
-}
-
-/** Marks what is stored but does nothing yet. */
-export function Preview() {
-  return <Badge tone="warn">Preview</Badge>;
 }
 
 /** A list of names and values. Rows with null are left out. */

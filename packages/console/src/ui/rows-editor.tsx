@@ -10,6 +10,8 @@ import { TextField } from "./text-field.tsx";
 export interface RowsEditorProps<Row> {
   /** The name of one entry, for the buttons: "parameter". */
   readonly noun: string;
+  /** Of the button that adds an entry; otherwise "Add" and the noun. */
+  readonly addLabel?: string;
   readonly rows: readonly Row[];
   readonly onChange: (rows: readonly Row[]) => void;
   /** A new entry. */
@@ -22,7 +24,17 @@ export interface RowsEditorProps<Row> {
 }
 
 export function RowsEditor<Row>(props: RowsEditorProps<Row>) {
-  const { noun, rows, onChange, fresh, max, min = 0, boxed = false, children } = props;
+  const {
+    noun,
+    addLabel = `Add ${noun}`,
+    rows,
+    onChange,
+    fresh,
+    max,
+    min = 0,
+    boxed = false,
+    children,
+  } = props;
   const list = useRef<HTMLDivElement>(null);
   const keys = useKeys(rows.length);
   const remove = (index: number) => {
@@ -53,7 +65,7 @@ export function RowsEditor<Row>(props: RowsEditorProps<Row>) {
       {(max === undefined || rows.length < max) && (
         <div>
           <Button small data-add="" onClick={() => onChange([...rows, fresh()])}>
-            <Plus aria-hidden="true" /> Add {noun}
+            <Plus aria-hidden="true" /> {addLabel}
           </Button>
         </div>
       )}

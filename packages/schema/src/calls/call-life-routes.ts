@@ -2,9 +2,14 @@
 
 import { z } from "zod";
 import { Uuid } from "../values/fields.ts";
-import { noContent, plain, type Route } from "../routes/route.ts";
+import { pageOf } from "../values/page.ts";
+import { PageQuery } from "../routes/queries.ts";
+import { json, noContent, plain, type Route } from "../routes/route.ts";
+import { SipMessage } from "../telephony/sip-messages.ts";
 
 const CallParams = z.strictObject({ call_id: Uuid });
+
+export const SipMessagePage = pageOf(SipMessage);
 
 /** Positions of messages are stored as 32-bit numbers. */
 const MAX_MESSAGE_INDEX = 2 ** 31 - 1;
@@ -43,7 +48,21 @@ export const callLifeRoutes = {
         headers: { Location: "The address of the text." },
       },
     },
-    errors: ["not_found", "too_early", "not_available"],
+    errors: ["not_found", "too_early"],
+  },
+  listCallSipMessages: {
+    ...plain,
+    method: "GET",
+    scope: "read",
+    path: "/api/calls/{call_id}/sip_messages",
+    tag: "calls",
+    summary: "List the SIP messages of a call, also while it runs",
+    params: CallParams,
+    query: PageQuery,
+    responses: {
+      200: json(SipMessagePage, "A page of messages, oldest first. Calls over other media have none."),
+    },
+    errors: ["not_found"],
   },
   getCallStageMessageAudio: {
     ...plain,

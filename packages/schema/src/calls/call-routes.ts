@@ -112,7 +112,7 @@ export const callRoutes = {
     params: CallParams,
     request: SendCallDataMessage,
     responses: { 204: { ...noContent, description: "Accepted. The effect is visible in the call." } },
-    errors: ["not_found", "wrong_state"],
+    errors: ["not_found", "wrong_state", "call_elsewhere"],
   },
   listCallTools: {
     ...plain,

@@ -53,7 +53,7 @@ export function joinPaths(): { [path: string]: JsonObject } {
         ],
         responses: {
           "101": { description: "Switches to the websocket protocol." },
-          ...problems(["not_found", "gone", "no_capacity"]),
+          ...problems(["not_found", "gone", "no_capacity", "call_elsewhere"]),
         },
       },
     },
@@ -104,7 +104,7 @@ function webRtcPaths(): { [path: string]: JsonObject } {
           "201": { description: "The answer.", content: sdp("application/sdp") },
           ...problems([
             ...(["validation_failed", "not_found", "conflict", "gone", "payload_too_large"] as const),
-            ...(["unsupported_media_type", "rate_limited", "no_capacity"] as const),
+            ...(["unsupported_media_type", "rate_limited", "no_capacity", "call_elsewhere"] as const),
           ]),
         },
       },

@@ -3,16 +3,16 @@
 import { z } from "zod";
 import {
   Corpus,
+  CorpusChunk,
   CorpusDocument,
+  CorpusFailure,
   CorpusPatch,
-  CorpusQueryResult,
   CorpusSource,
   CorpusSourcePatch,
   CorpusSourceWrite,
   CorpusUploadsRequest,
   CorpusUploadsResponse,
   CorpusWrite,
-  QueryCorpusRequest,
 } from "./corpus.ts";
 import { Uuid } from "../values/fields.ts";
 import { pageOf } from "../values/page.ts";
@@ -26,6 +26,8 @@ const DocumentParams = z.strictObject({ corpus_id: Uuid, source_id: Uuid, docume
 export const CorpusPage = pageOf(Corpus);
 export const CorpusSourcePage = pageOf(CorpusSource);
 export const CorpusDocumentPage = pageOf(CorpusDocument);
+export const CorpusChunkPage = pageOf(CorpusChunk);
+export const CorpusFailurePage = pageOf(CorpusFailure);
 
 const CORPUS = "/api/corpora/{corpus_id}";
 const SOURCES = `${CORPUS}/sources` as const;
@@ -91,16 +93,6 @@ export const corpusRoutes = {
     summary: "Delete a corpus with its sources and documents",
     responses: { 204: noContent },
   },
-  queryCorpus: {
-    ...corpus,
-    method: "POST",
-    scope: "read",
-    path: `${CORPUS}/query`,
-    summary: "Search a corpus",
-    request: QueryCorpusRequest,
-    responses: { 200: json(z.array(CorpusQueryResult), "Matching passages, best match first.") },
-    errors: ["not_found", "conflict", "not_available"],
-  },
   createCorpusUpload: {
     ...corpus,
     method: "POST",
@@ -109,7 +101,7 @@ export const corpusRoutes = {
     summary: "Get an address to upload a document to",
     request: CorpusUploadsRequest,
     responses: { 201: json(CorpusUploadsResponse, "Where to upload the document.") },
-    errors: ["not_found", "not_available"],
+    errors: ["not_found", "conflict"],
   },
   listCorpusSources: {
     ...corpus,
@@ -181,5 +173,24 @@ export const corpusRoutes = {
     summary: "Get a document's record",
     params: DocumentParams,
     responses: { 200: json(CorpusDocument, "The document's record.") },
+  },
+  listCorpusChunks: {
+    ...source,
+    method: "GET",
+    scope: "read",
+    path: `${SOURCE}/documents/{document_id}/chunks`,
+    summary: "List the chunks of a document",
+    params: DocumentParams,
+    query: PageQuery,
+    responses: { 200: json(CorpusChunkPage, "A page of chunks, in the order of the document.") },
+  },
+  listCorpusFailures: {
+    ...source,
+    method: "GET",
+    scope: "read",
+    path: `${SOURCE}/failures`,
+    summary: "List the documents and pages of a source that could not be loaded",
+    query: PageQuery,
+    responses: { 200: json(CorpusFailurePage, "A page of failures with their reasons, newest first.") },
   },
 } as const satisfies Record<string, Route>;

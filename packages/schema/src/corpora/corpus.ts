@@ -196,9 +196,68 @@ export const CorpusDocument = z.strictObject({
 });
 export type CorpusDocument = z.output<typeof CorpusDocument>;
 
+/** A part of a document that searches find. */
+export const CorpusChunk = z.strictObject({
+  chunkId: z
+    .string()
+    .regex(/^\d+$/)
+    .meta({ examples: ["42"] })
+    .describe("A whole number, as text."),
+  position: Count.describe("From 0, in the order of the document."),
+  headingPath: z.array(z.string()).describe("The headings above the text, outermost first."),
+  page: z.int().min(1).nullable().describe("Null: the document has no pages."),
+  text: z.string(),
+  tokens: Count.describe("An estimate."),
+});
+export type CorpusChunk = z.output<typeof CorpusChunk>;
+
+/** A document or page that could not be loaded. */
+export const CorpusFailure = z.strictObject({
+  documentId: Uuid.nullable().describe("Null: a page of which nothing is stored."),
+  publicUrl: z.string().nullable(),
+  fileName: z.string().nullable(),
+  code: z.string().describe("Such as `encrypted`, `damaged` or `not_found`."),
+  message: z.string(),
+  created: Timestamp,
+});
+export type CorpusFailure = z.output<typeof CorpusFailure>;
+
+/** Types of documents that can be uploaded, by the usual ending of their file name. */
+export const UPLOAD_TYPES = {
+  doc: "application/msword",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  txt: "text/plain",
+  md: "text/markdown",
+  ppt: "application/vnd.ms-powerpoint",
+  pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+  pdf: "application/pdf",
+  epub: "application/epub+zip",
+  html: "text/html",
+  csv: "text/csv",
+} as const;
+
+/** The type without parameters, in lower case. */
+export function mediaTypeOf(text: string): string {
+  return (text.split(";", 1)[0] ?? "").trim().toLowerCase();
+}
+
+/** One of the types, with parameters or without. */
+const UPLOAD_TYPE = new RegExp(
+  `^(${Object.values(UPLOAD_TYPES)
+    .map((type) => type.replace(/[.+]/g, String.raw`\$&`))
+    .join("|")})( *;.*)?$`,
+  "i",
+);
+
 export const CorpusUploadsRequest = z
   .strictObject({
-    mimeType: z.string().min(1).max(255),
+    mimeType: z
+      .string()
+      .min(1)
+      .max(255)
+      .regex(UPLOAD_TYPE, {
+        error: `must be the type of a ${Object.keys(UPLOAD_TYPES).join(", ")} file, such as application/pdf`,
+      }),
     fileName: z.string().max(255).meta({ default: "" }).optional(),
   })
   .meta({ examples: [{ mimeType: "application/pdf", fileName: "rules.pdf" }] });
@@ -206,22 +265,4 @@ export const CorpusUploadsRequest = z
 export const CorpusUploadsResponse = z.strictObject({
   documentId: Uuid,
   presignedUrl: url(["http", "https"]).describe("Upload the document here with PUT, within 5 minutes."),
-});
-
-export const QueryCorpusRequest = z
-  .strictObject({
-    query: z.string().min(1).max(10_000),
-    maxResults: wholeNumber(1, MAX_QUERY_RESULTS).meta({ default: DEFAULT_QUERY_RESULTS }).optional(),
-  })
-  .meta({ examples: [{ query: "When is breakfast served?" }] });
-
-export const CorpusQueryResult = z.strictObject({
-  content: z.string(),
-  score: z.number().describe("0 to 1; higher is a better match."),
-  citation: z.strictObject({
-    sourceId: Uuid,
-    documentId: Uuid,
-    publicUrl: nullUnlessVendor(z.string()),
-    title: nullUnlessVendor(z.string()),
-  }),
 });

@@ -20,6 +20,8 @@ import { Cost, EngineUsage, EngineUse } from "../calls/engine-use.ts";
 import { Callbacks, FirstSpeakerSettings, TimedMessage } from "../calls/call-settings.ts";
 import { CallTemplate } from "../agents/call-template.ts";
 import { Call, CallStage, CallTool } from "../calls/call.ts";
+import { CorpusOpenQuestion } from "../corpora/corpus-queries.ts";
+import { CorpusOpenQuestionPage } from "../corpora/corpus-query-routes.ts";
 import { CorpusDocumentPage, CorpusPage, CorpusSourcePage } from "../corpora/corpus-routes.ts";
 import {
   Corpus,
@@ -113,6 +115,8 @@ const COMPONENTS = {
   Corpus,
   CorpusDocument,
   CorpusDocumentPage,
+  CorpusOpenQuestion,
+  CorpusOpenQuestionPage,
   CorpusPage,
   CorpusPatch,
   CorpusSource,
@@ -206,6 +210,7 @@ const DESCRIPTIONS: Partial<Record<keyof typeof COMPONENTS, string>> = {
   ClientDataMessage: "The messages that a client may send beside the audio.",
   ConcurrencyResponse: "The number of simultaneous calls, counted every 10 seconds.",
   Corpus: "Documents that agents can search. EMPTY without documents.",
+  CorpusOpenQuestion: "A question that a corpus could not answer. It is kept for 30 days.",
   CorpusPatch: "The body that changes a corpus. Null clears a field.",
   CorpusSource:
     "The origin of documents in a corpus. It has exactly one of `crawl`, `upload` and `advanced`.",
@@ -342,6 +347,7 @@ const ANSWERED: readonly z.ZodType[] = [
   CallUsage,
   ConcurrencyResponse,
   CorpusDocumentPage,
+  CorpusOpenQuestionPage,
   CorpusPage,
   CorpusSourcePage,
   DeletedCallPage,

@@ -240,7 +240,7 @@ function describeCodes(codes: readonly ErrorCode[]): string {
 
 function problemResponses(): JsonObject {
   const codes = Problem.shape.code.options;
-  const retrying: readonly ErrorCode[] = ["too_early", "rate_limited", "no_capacity"];
+  const retrying: readonly ErrorCode[] = ["too_early", "rate_limited", "no_capacity", "call_elsewhere"];
   const retryAfter = {
     "Retry-After": { description: "Whole seconds to wait.", schema: { type: "integer" } },
   };

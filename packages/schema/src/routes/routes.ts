@@ -12,6 +12,7 @@ import { callLifeRoutes } from "../calls/call-life-routes.ts";
 import { callRoutes } from "../calls/call-routes.ts";
 import { deletedCallRoutes } from "../calls/deleted-call-routes.ts";
 import { stageRoutes } from "../calls/stage-routes.ts";
+import { corpusQueryRoutes } from "../corpora/corpus-query-routes.ts";
 import { corpusRoutes } from "../corpora/corpus-routes.ts";
 import { engineRoutes } from "../deployment/engine-routes.ts";
 import { diallingRoutes } from "../telephony/dialling-routes.ts";
@@ -30,6 +31,7 @@ type StageRoutes = typeof stageRoutes;
 type ToolRoutes = typeof toolRoutes;
 type VoiceRoutes = typeof voiceRoutes;
 type CorpusRoutes = typeof corpusRoutes;
+type CorpusQueryRoutes = typeof corpusQueryRoutes;
 type BatchRoutes = typeof batchRoutes;
 type ThrottleRoutes = typeof throttleRoutes;
 type WebhookRoutes = typeof webhookRoutes;
@@ -54,6 +56,7 @@ interface Routes
     ToolRoutes,
     VoiceRoutes,
     CorpusRoutes,
+    CorpusQueryRoutes,
     BatchRoutes,
     ThrottleRoutes,
     WebhookRoutes,
@@ -77,6 +80,7 @@ export const routes: Routes = {
   ...toolRoutes,
   ...voiceRoutes,
   ...corpusRoutes,
+  ...corpusQueryRoutes,
   ...batchRoutes,
   ...throttleRoutes,
   ...webhookRoutes,

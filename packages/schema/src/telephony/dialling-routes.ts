@@ -68,7 +68,7 @@ export const diallingRoutes = {
     summary: "Stop dialling; the call ends as unjoined",
     params: z.strictObject({ call_id: Uuid }),
     responses: { 204: { ...noContent, description: "Accepted. The carrier is asked to stop the ringing." } },
-    errors: ["not_found", "wrong_state"],
+    errors: ["not_found", "wrong_state", "call_elsewhere"],
   },
   listPhoneNumbers: {
     ...plain,

@@ -67,6 +67,8 @@ export const TelephonyFinding = z.strictObject({
   message: z.string().describe("What is wrong, and what to do."),
 });
 
+export type TelephonyFinding = z.output<typeof TelephonyFinding>;
+
 /** The answer of the check of a carrier. */
 export const TelephonyCheck = z.strictObject({
   ok: z.boolean().describe("No finding is an error."),

@@ -80,6 +80,11 @@ export const SipConfig = z.strictObject({
     .nullable()
     .describe("Receives a request for each call that names no agent."),
   domain: z.string().describe("The host part of the account's SIP addresses."),
+  enabled: z
+    .boolean()
+    .describe(
+      "Whether the account can use SIP: the deployment has it, and the operator has allowed the account.",
+    ),
 });
 export type SipConfig = z.output<typeof SipConfig>;
 
@@ -101,7 +106,7 @@ export const SipConfigPatch = ignoring(
       .nullable()
       .optional(),
   }),
-  ["domain"],
+  ["domain", "enabled"],
 ).meta({
   examples: [
     {
@@ -142,10 +147,28 @@ export const SipRegistration = z.strictObject({
     .boolean()
     .nullable()
     .describe("Whether the registrar accepted the last attempt; null before its first response."),
+  lastStatus: z
+    .int()
+    .nullable()
+    .describe(
+      "Status of the last answer. Without an answer, 408 (no response), 503 (no connection or no address) or 403 " +
+        "(an address that is not allowed). Null before the first attempt has ended.",
+    ),
+  lastReason: z.string().nullable().describe("The words of the answer, or why there is none."),
+  lastAttempt: Timestamp.nullable().describe("When the last attempt ended."),
+  nextAttempt: Timestamp.nullable().describe("When the registration is refreshed or tried again."),
 });
 export type SipRegistration = z.output<typeof SipRegistration>;
 
-const SHOWN_ONLY = ["registrationId", "created", "successful"];
+const SHOWN_ONLY = [
+  "registrationId",
+  "created",
+  "successful",
+  "lastStatus",
+  "lastReason",
+  "lastAttempt",
+  "nextAttempt",
+];
 
 /** The body that creates a registration. */
 export const SipRegistrationWrite = ignoring(

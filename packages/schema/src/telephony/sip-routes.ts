@@ -12,12 +12,15 @@ import {
   SipRegistrationPatch,
   SipRegistrationWrite,
 } from "./sip-config.ts";
+import { SipCheck, SipCheckRequest } from "./sip-messages.ts";
+import { SipRules, SipRulesPatch } from "./sip-rules.ts";
 
 const RegistrationParams = z.strictObject({ registration_id: Uuid });
 
 export const SipRegistrationPage = pageOf(SipRegistration);
 
 const onConfig = { ...plain, path: "/api/sip", tag: "sip" } as const;
+const onRules = { ...plain, path: "/api/sip/rules", tag: "sip" } as const;
 const onList = { ...plain, path: "/api/sip/registrations", tag: "sip" } as const;
 const onOne = {
   ...plain,
@@ -43,6 +46,33 @@ export const sipRoutes = {
     request: SipConfigPatch,
     partial: true,
     responses: { 200: json(SipConfig, "The changed configuration.") },
+  },
+  getSipRules: {
+    ...onRules,
+    method: "GET",
+    scope: "read",
+    summary: "Get the rules for calls over SIP",
+    responses: { 200: json(SipRules, "The rules.") },
+  },
+  updateSipRules: {
+    ...onRules,
+    method: "PATCH",
+    scope: "admin",
+    summary: "Change the rules for calls over SIP",
+    request: SipRulesPatch,
+    partial: true,
+    responses: { 200: json(SipRules, "The changed rules.") },
+  },
+  checkSip: {
+    ...plain,
+    path: "/api/sip/check",
+    tag: "sip",
+    method: "POST",
+    scope: "calls",
+    summary: "Check the SIP configuration, and whether a trunk answers",
+    request: SipCheckRequest,
+    responses: { 200: json(SipCheck, "What is wrong, with the most important first; empty: nothing.") },
+    errors: ["rate_limited"],
   },
   listSipRegistrations: {
     ...onList,
@@ -82,5 +112,14 @@ export const sipRoutes = {
     scope: "admin",
     summary: "Delete a SIP registration",
     responses: { 204: noContent },
+  },
+  checkSipRegistration: {
+    ...onOne,
+    path: "/api/sip/registrations/{registration_id}/check",
+    method: "POST",
+    scope: "calls",
+    summary: "Ask the registrar with the stored password, without registering",
+    responses: { 200: json(SipCheck, "What is wrong, with the most important first; empty: nothing.") },
+    errors: ["not_found", "rate_limited"],
   },
 } as const satisfies Record<string, Route>;

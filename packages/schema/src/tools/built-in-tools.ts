@@ -115,7 +115,7 @@ const warmTransfer: BaseToolDefinition = {
     given(
       "context",
       text(
-        "What the human should know before taking the call, in one or two sentences that are read to them.",
+        "What the human should know before taking the call: who the caller is and what they want, in one or two sentences.",
       ),
       false,
     ),
@@ -131,10 +131,7 @@ const warmTransfer: BaseToolDefinition = {
       "You have called a colleague to hand over a caller who is on hold. Say briefly what it is about: {context} " +
         "Then ask whether your colleague takes the call.",
     ),
-    fixed(
-      "transferMessageTemplate",
-      "You are called to take over a caller. {context} Press 1 to take the call. To decline it, hang up.",
-    ),
+    fixed("transferMessageTemplate"),
     fixed("transferType", "TRY_REFER"),
     fixed("referHeaders"),
   ],

@@ -28,6 +28,7 @@ describe("failures", () => {
       internal: 500,
       not_available: 501,
       no_capacity: 503,
+      call_elsewhere: 503,
     });
   });
 

@@ -21,6 +21,7 @@ const FAILURES = {
   internal: { status: 500, title: "Something failed in the service" },
   not_available: { status: 501, title: "This is not available yet" },
   no_capacity: { status: 503, title: "No capacity at the moment" },
+  call_elsewhere: { status: 503, title: "The call runs on another node" },
 } as const;
 
 export type ErrorCode = keyof typeof FAILURES;

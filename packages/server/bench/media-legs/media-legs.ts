@@ -1,7 +1,8 @@
 /**
  * `npm run bench:media-legs`: CPU of one leg of each kind in a media thread, SIP beside WebRTC: it decodes what it
  * receives and encodes what the main thread gives it, all the time. Nothing else of a call runs. The other sides are a
- * separate process. Options: `--legs 20`, `--seconds 10`, `--no-page` leaves docs/benchmarks.md alone.
+ * separate process. Options: `--legs 20`, `--seconds 10`, `--only PCMU` for the kinds with this in their names;
+ * `--no-page` leaves docs/benchmarks.md alone.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
@@ -47,6 +48,7 @@ const { values } = parseArgs({
   options: {
     legs: { type: "string", default: "20" },
     seconds: { type: "string", default: "10" },
+    only: { type: "string", default: "" },
     "no-page": { type: "boolean", default: false },
   },
 });
@@ -185,7 +187,7 @@ async function measure(): Promise<string> {
   const idle = process.cpuUsage(idleStart);
   const idleShare = (idle.user + idle.system) / 1_000 / WARM_MS;
   const rows: string[] = [];
-  for (const [name, kind] of KINDS) {
+  for (const [name, kind] of KINDS.filter(([kindName]) => kindName.includes(values.only))) {
     const { share, heardShare } = await measured(kind, threads);
     const perLeg = ((share - idleShare) / legCount) * 100;
     const heard = heardShare.map((part) => `${(part * 100).toFixed(0)} %`).join(" / ");

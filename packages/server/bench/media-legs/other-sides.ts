@@ -11,6 +11,9 @@ import { mediaOptions, openLocalRtp } from "../../src/transports/sip/media/testi
 import type { FromOtherSides, ToOtherSides } from "./protocol.ts";
 
 const FRAME_MS = 20;
+/** Each side has its own phase, as independent callers have: their packets do not come together. */
+const TICK_MS = 2;
+const TICKS_OF_FRAME = FRAME_MS / TICK_MS;
 
 interface OtherSide {
   speak(frame: number): void;
@@ -117,10 +120,15 @@ async function act(message: ToOtherSides): Promise<void> {
 }
 
 await initResampler(process);
+const startedMs = performance.now();
+let ticks = 0;
+// Ticks are counted against the clock, so that late timers lose no frame.
 setInterval(() => {
-  frame += 1;
-  for (const side of sides) side.speak(frame);
-}, FRAME_MS);
+  for (; ticks * TICK_MS <= performance.now() - startedMs; ticks += 1) {
+    frame = Math.floor(ticks / TICKS_OF_FRAME);
+    for (let at = ticks % TICKS_OF_FRAME; at < sides.length; at += TICKS_OF_FRAME) sides[at]?.speak(frame);
+  }
+}, TICK_MS);
 process.on("message", (message: ToOtherSides) => {
   act(message).catch((error: unknown) => say({ type: "failed", detail: String(error) }));
 });

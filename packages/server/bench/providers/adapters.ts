@@ -13,10 +13,8 @@ import {
   KEY as ELEVENLABS_KEY,
   openFakeElevenLabs,
 } from "../../src/providers/tts-elevenlabs/testing/fake-elevenlabs.ts";
-import {
-  openFakeGoogle,
-  VOICES as GOOGLE_VOICES,
-} from "../../src/providers/tts-google/testing/fake-google.ts";
+import { openFakeGoogle } from "../../src/providers/tts-google/testing/fake-google.ts";
+import { VOICES as GOOGLE_VOICES } from "../../src/providers/tts-google/testing/rules.ts";
 import { openGoogleTts } from "../../src/providers/tts-google/tts-google.ts";
 import { openInworld } from "../../src/providers/tts-inworld/inworld.ts";
 import { INWORLD_KEY, openFakeInworld } from "../../src/providers/tts-inworld/testing/fake-inworld.ts";

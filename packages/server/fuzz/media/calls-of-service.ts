@@ -149,7 +149,7 @@ export class CallsOfService {
   #hangUp(callId: string, connectionId: string): void {
     const call = this.calls.get(callId);
     if (call !== undefined) call.isEnded = true;
-    this.#joins.hangUp({ callId, connectionId });
+    void this.#joins.hangUp({ callId, connectionId });
     this.#forget(callId);
   }
 

@@ -9,7 +9,8 @@ import { openBatchDispatcher, type BatchDispatcher } from "../jobs/batches/dispa
 import type { Metrics } from "./metrics.ts";
 import type { GuardedClient } from "../net/guarded-fetch.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
-import type { LiveCalls } from "../runner/live-calls.ts";
+import { messageOf } from "../pacing/error-text.ts";
+import type { CallReach } from "./directory/call-reach.ts";
 import type { Store } from "../store/opening/open-store.ts";
 
 export interface BatchParts {
@@ -18,20 +19,28 @@ export interface BatchParts {
   /** Called for each use: with a free port it is known once the server listens. */
   readonly publicUrl: () => string;
   readonly store: Pick<Store, "db">;
-  readonly liveCalls: Pick<LiveCalls, "endUnjoined">;
+  readonly reach: Pick<CallReach, "endUnjoined">;
   readonly metrics: Pick<Metrics, "batches">;
   readonly logger: Logger;
 }
 
 export function openBatches(
-  { config, client, publicUrl, store, liveCalls, metrics, logger }: BatchParts,
+  { config, client, publicUrl, store, reach, metrics, logger }: BatchParts,
   createCall: CreateCall,
 ): BatchDispatcher {
   return openBatchDispatcher({
     db: store.db,
     createCall,
     outgoing: openDialledCalls({ db: store.db, createCall, dialsSip: config.sipHost !== null }),
-    endUnjoined: (callId) => void liveCalls.endUnjoined(callId),
+    endUnjoined(callId) {
+      reach.endUnjoined(callId).catch((error: unknown) => {
+        // Its join timeout ends it.
+        logger.warn(
+          { callId, error: messageOf(error) },
+          "a call of a batch could not be ended before its join",
+        );
+      });
+    },
     client,
     renderCall: callRenderer(config, publicUrl),
     prefixes: headerPrefixes(config.apiNames),

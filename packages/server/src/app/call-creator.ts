@@ -8,7 +8,7 @@ import type { CallStorage } from "../lifecycle/storage.ts";
 import type { Config } from "../config/config.ts";
 import type { Engines } from "./engines.ts";
 import { recogniserNames } from "./recognisers.ts";
-import { loadPriorCall } from "../lifecycle/prior-calls.ts";
+import { loadConsultedCall, loadPriorCall } from "../lifecycle/prior-calls.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import { createCallCreator } from "../lifecycle/create/create-call.ts";
 import type { LiveCalls, StartOutcome } from "../runner/live-calls.ts";
@@ -51,6 +51,7 @@ export function callCreator(parts: CallParts): CreateCall {
     ...sources,
     loadAgent: (accountId, agentId) => getAgentForCall(db, accountId, agentId),
     loadPriorCall: (accountId, callId) => loadPriorCall(db, accountId, callId),
+    loadConsultedCall: (accountId, callId) => loadConsultedCall(db, accountId, callId),
     findThrottle: (accountId, nameOrId) => findThrottle(db, accountId, nameOrId),
     insertCall: callInsertion(db, config),
     removeUnstartedCall: removal("system_error"),

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
 import { extname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { folderOfBuild } from "../../../console/build/stamp.ts";
@@ -14,6 +15,8 @@ import { inTime } from "../pacing/in-time.ts";
 const BUILD_PROGRAM = fileURLToPath(new URL("../../../console/build/build.ts", import.meta.url));
 /** A build takes seconds, also on a small machine under load; one that takes minutes hangs. */
 const BUILD_LIMIT_MS = 300_000;
+/** From one look for the build of another worker to the next. */
+const LOOK_INTERVAL_MS = 1_000;
 /** Characters of a failed build's output: enough for its error, little enough for a log line. */
 const MAX_SAID_CHARS = 2000;
 
@@ -41,12 +44,15 @@ const NO_CONSOLE: OpenedConsole = {
   close: () => Promise.resolve(),
 };
 
-/** @param wanted false: the operator has turned it off */
-export function openConsole(wanted: boolean, logger: Logger): OpenedConsole {
-  return wanted ? openConsoleSite(logger) : NO_CONSOLE;
+/**
+ * @param wanted false: the operator has turned it off
+ * @param builds false: another process of this service makes the build
+ */
+export function openConsole(wanted: boolean, logger: Logger, builds = true): OpenedConsole {
+  return wanted ? openConsoleSite(logger, builds) : NO_CONSOLE;
 }
 
-function openConsoleSite(logger: Logger): OpenedConsole {
+function openConsoleSite(logger: Logger, builds: boolean): OpenedConsole {
   const { promise: done, resolve } = Promise.withResolvers<ConsoleState>();
   let builder: ChildProcess | null = null;
   let closed = false;
@@ -55,6 +61,7 @@ function openConsoleSite(logger: Logger): OpenedConsole {
     const folder = await folderOfBuild();
     const there = await loadBuild(folder);
     if (there !== null || closed) return there ?? { kind: "building" };
+    if (!builds) return waitForBuild(folder, () => closed);
     logger.info("the console is being built; this happens once");
     const startedMs = performance.now();
     builder = spawn(process.execPath, [BUILD_PROGRAM], { stdio: ["ignore", "pipe", "pipe"] });
@@ -111,6 +118,18 @@ function finished(child: ChildProcess): Promise<void> {
       else reject(new Error(`The build ended with ${String(signal ?? code)}. ${said.trim()}`.trim()));
     });
   });
+}
+
+/** @throws when no build has come within the limit of one */
+async function waitForBuild(folder: string, isClosed: () => boolean): Promise<ConsoleState> {
+  const endMs = performance.now() + BUILD_LIMIT_MS;
+  while (!isClosed()) {
+    const built = await loadBuild(folder);
+    if (built !== null) return built;
+    if (performance.now() > endMs) throw new Error("Another worker has not built it.");
+    await wait(LOOK_INTERVAL_MS, undefined, { ref: false });
+  }
+  return { kind: "building" };
 }
 
 /** Null where no such build exists. */

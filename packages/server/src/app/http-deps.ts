@@ -3,7 +3,8 @@
 import manifest from "../../package.json" with { type: "json" };
 import { accountRates } from "../lifecycle/create/admission.ts";
 import { callResource, sampleCalls } from "../lifecycle/resource.ts";
-import { connectCall, findJoin } from "../joins/find-join.ts";
+import { carrierCallOf } from "../store/telephony/call-owners.ts";
+import { connectCall, type ConnectDeps } from "../joins/find-join.ts";
 import { checkTemplates, contextChecker } from "../lifecycle/create/schema-checks.ts";
 import { createToolTest } from "../lifecycle/tool-test.ts";
 import { readEventLog } from "../lifecycle/event-log-reader.ts";
@@ -16,6 +17,7 @@ import { openOpenApiImports } from "../providers/openapi-tools/openapi-imports.t
 import { carrierCodecs } from "../transports/telephony/codecs.ts";
 import type { CreateCall } from "../lifecycle/api.ts";
 import type { CarrierRequests } from "../telephony/api.ts";
+import type { SipChecks } from "../telephony/sip/checks/check-trunk.ts";
 import { givenNames } from "../plan/availability.ts";
 import { enginesOut } from "./deployment/engines-out.ts";
 import { openToolTester } from "./tool-invokers.ts";
@@ -29,6 +31,9 @@ export interface Actions {
   readonly createCall: CreateCall;
   readonly batches: Pick<BatchDispatcher, "wake">;
   readonly carriers: CarrierRequests;
+  readonly sipChecks: SipChecks;
+  readonly readMetrics: HttpDeps["readMetrics"];
+  readonly sharesPort: boolean;
 }
 
 /** Phrases that every engine understands; null where no engine is limited to some. */
@@ -63,6 +68,7 @@ function httpSettings(config: Parts["config"]): HttpDeps["settings"] {
     ignoreUnknownFields: config.ignoreUnknownFields,
     apiNames: config.apiNames,
     sipHost: config.sipHost,
+    servesSip: config.sip !== null,
     allowedOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     maxConnectionsPerAddress: config.maxConnectionsPerAddress,
@@ -70,22 +76,23 @@ function httpSettings(config: Parts["config"]): HttpDeps["settings"] {
   };
 }
 
-export function httpDeps(parts: Parts, { createCall, batches, carriers }: Actions): HttpDeps {
-  const {
-    config,
-    engines,
-    logger,
-    metrics,
-    store,
-    secretsKey,
-    recordings,
-    liveCalls,
-    nodes,
-    sources,
-    schemas,
-  } = parts;
-  const codecs = carrierCodecs(config.telnyxLinearOrder);
+function joinDepsOf({ config, store, liveCalls, carrierCalls }: Parts): ConnectDeps {
   return {
+    liveCalls,
+    codecs: carrierCodecs(config.telnyxLinearOrder),
+    hangUp: carrierCalls.hangUpLeft,
+    // The one carrier whose streams name a call that the service then ends has this field.
+    carrierCallOf: (callId) => carrierCallOf(store.db, callId, "CallSid"),
+  };
+}
+
+export function httpDeps(parts: Parts, actions: Actions): HttpDeps {
+  const { batches, ...given } = actions;
+  const { config, engines, logger, metrics, store, secretsKey, recordings, nodes, reach, sources, schemas } =
+    parts;
+  const joinDeps = joinDepsOf(parts);
+  return {
+    ...given,
     host: config.host,
     port: config.port,
     // A free port is known only once the server listens.
@@ -113,17 +120,19 @@ export function httpDeps(parts: Parts, { createCall, batches, carriers }: Action
     checkTemplates: (accountId, template) => checkTemplates(accountId, template, sources),
     contextChecker: (accountId, template) => contextChecker(accountId, template, { ...sources, ...schemas }),
     accountRates: accountRates(config),
-    createCall,
-    carriers,
-    findJoin: async (join) => ((await nodes.holds()) ? findJoin(store.db, liveCalls, join) : "gone"),
-    connectCall: (input) => connectCall({ liveCalls, codecs, hangUp: parts.carrierCalls.hangUpLeft }, input),
-    webRtc: parts.webRtc,
-    sendToCall: (callId, message) => liveCalls.sendToCall(callId, message),
-    endUnjoined: (callId) => liveCalls.endUnjoined(callId),
+    rateShare: () => parts.announcer.share(),
+    // A process whose node was taken by another one ends; clients find that one.
+    findJoin: async (join) => ((await nodes.holds()) ? reach.findJoin(join) : "draining"),
+    connectCall: (input) => reach.connecting(input.callId, () => connectCall(joinDeps, input)),
+    webRtc: reach.webRtc,
+    sendToCall: reach.sendToCall,
+    endUnjoined: reach.endUnjoined,
     console: parts.console,
     engines: parts.engineAdministration,
+    searchCorpus: parts.retrieval.search,
     testTool: createToolTest(openToolTester(parts.client, config.apiNames)),
     refusedTarget: (url, kind) => refusedLiteral(url, config.allowPrivateTargets, kind),
+    corpora: parts.corpora.actions,
     deliver: parts.deliver,
     dispatchBatches: () => batches.wake(),
     callResource,

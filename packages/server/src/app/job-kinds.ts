@@ -14,7 +14,10 @@ import {
 } from "../jobs/definitions/finish-call.ts";
 import { hangUpHandler, hangUpJob, type HangUpDeps } from "../jobs/definitions/hang-up.ts";
 import { runnable, type JobDefinition, type RunnableJob } from "../jobs/definitions/job.ts";
+import { embedChunksHandler, type EmbedChunksDeps } from "../jobs/corpora/embed-chunks.ts";
+import { indexCorpusJob } from "../jobs/corpora/index-corpus.ts";
 import { callSummarizer, summaryGivenUp, type SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
+import { loadSource, loadSourceJob, type LoadSourceDeps } from "../jobs/corpora/load-source.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { LlmEngine } from "../ports/llm.ts";
 import type { Db } from "../store/database/db.ts";
@@ -25,15 +28,20 @@ export const JOB_DEFINITIONS: readonly JobDefinition<object>[] = [
   finishCallJob,
   deleteCallJob,
   hangUpJob,
+  indexCorpusJob,
+  loadSourceJob,
 ];
 
 export interface JobParts
   extends Pick<DeleteCallDeps, "removeFiles" | "nowMs">, Pick<HangUpDeps, "carriers"> {
   readonly log: DeleteCallDeps["log"] & HangUpDeps["log"];
+  /** Null: sources of corpora are not loaded here. */
+  readonly corpora: Omit<LoadSourceDeps, "db" | "jobs" | "log" | "nowMs"> | null;
   readonly db: Db;
   readonly jobs: Pick<Jobs, "send" | "wake">;
   readonly metering: Metering;
   readonly deliver: () => void;
+  readonly embedding: Omit<EmbedChunksDeps, "db" | "jobs">;
   /** Null: calls get no summaries. */
   readonly summaries: SummaryParts | null;
 }
@@ -48,7 +56,7 @@ export interface SummaryParts {
 }
 
 export function jobsToRun(parts: JobParts): RunnableJob[] {
-  const { db, jobs, metering, deliver, summaries } = parts;
+  const { db, jobs, metering, deliver, summaries, corpora } = parts;
   // The model is that of the moment: the operator may change it.
   const summarize = async (call: EndedCall, signal: AbortSignal): Promise<void> => {
     const llm = summaries?.llm() ?? null;
@@ -69,5 +77,7 @@ export function jobsToRun(parts: JobParts): RunnableJob[] {
     runnable(unfinishedCallJob, finishCall({ ...finishing, beforeBilling: giveUp })),
     runnable(deleteCallJob, deleteCallHandler(parts)),
     runnable(hangUpJob, hangUpHandler(parts)),
+    runnable(indexCorpusJob, embedChunksHandler({ ...parts.embedding, db, jobs })),
+    ...(corpora === null ? [] : [runnable(loadSourceJob, loadSource({ ...parts, ...corpora }))]),
   ];
 }

@@ -2,6 +2,7 @@
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { ENGINE_KINDS, type EndReason, type EngineKind, type TurnLatency } from "@parley/schema";
+import type { WorkerPlace } from "../config/workers/workers.ts";
 import type { BatchMetrics } from "../jobs/batches/dispatcher.ts";
 import type { SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
 import type { DeliveryMetrics } from "../jobs/webhooks/dispatcher.ts";
@@ -41,8 +42,14 @@ export interface Metrics {
   summaryEnded(outcome: SummaryOutcome): void;
 }
 
-export function createMetrics(liveCalls: () => number, engineReports: EngineReports = () => null): Metrics {
+/** @param worker set: each sample has its number as the label `worker` */
+export function createMetrics(
+  liveCalls: () => number,
+  engineReports: EngineReports = () => null,
+  worker: WorkerPlace | null = null,
+): Metrics {
   const registry = new Registry();
+  if (worker !== null) registry.setDefaultLabels({ worker: String(worker.number) });
   collectDefaultMetrics({ register: registry, prefix: "parley_" });
   const turn = new Histogram({
     name: "parley_turn_latency_seconds",
@@ -77,14 +84,7 @@ export function createMetrics(liveCalls: () => number, engineReports: EngineRepo
     labelNames: ["outcome"] as const,
     registers: [registry],
   });
-  new Gauge({
-    name: "parley_live_calls",
-    help: "Calls from creation to end in this process",
-    registers: [registry],
-    collect() {
-      this.set(liveCalls());
-    },
-  });
+  countLiveCalls(registry, liveCalls);
   const observe = (step: string, ms: number | null): void => {
     if (ms !== null) turn.observe({ step }, Math.max(0, ms) / 1000);
   };
@@ -109,6 +109,17 @@ export function createMetrics(liveCalls: () => number, engineReports: EngineRepo
     engineFailed: (type) => failures.inc({ type }),
     summaryEnded: (outcome) => summaries.inc({ outcome }),
   };
+}
+
+function countLiveCalls(registry: Registry, liveCalls: () => number): void {
+  new Gauge({
+    name: "parley_live_calls",
+    help: "Calls from creation to end in this process",
+    registers: [registry],
+    collect() {
+      this.set(liveCalls());
+    },
+  });
 }
 
 function engineListMetrics(registry: Registry, reports: EngineReports): ListWatcher {

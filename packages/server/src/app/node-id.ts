@@ -4,6 +4,8 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import { isFirst } from "../config/workers/workers.ts";
 import { takeNode } from "../nodes/node-identity.ts";
 import type { NodeBoot } from "../store/nodes/node-claims.ts";
 import { openNodeLock } from "../store/nodes/node-lock.ts";
@@ -35,15 +37,32 @@ export async function openNode(dataDir: string, store: Store, logger: Logger): P
 
 async function loadNodeId(dataDir: string): Promise<string> {
   await mkdir(dataDir, { recursive: true });
+  const known = await readNodeId(dataDir);
+  if (known !== null) return known;
+  const nodeId = randomUUID();
+  await saveNodeId(dataDir, nodeId);
+  return nodeId;
+}
+
+/**
+ * The name by which the database knows who has the uploaded documents. Workers share their folder, so that the first
+ * one stands for all: each can load and remove what another has taken.
+ */
+export async function nodeOfFiles(
+  { worker, dataDir }: Pick<Config, "worker" | "dataDir">,
+  nodeId: string,
+): Promise<string> {
+  return isFirst(worker) ? nodeId : ((await readNodeId(dataDir)) ?? nodeId);
+}
+
+/** Null: the folder has no name yet. */
+async function readNodeId(dataDir: string): Promise<string | null> {
   const stored = await readFile(join(dataDir, NODE_ID_FILE), "utf8").catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw error;
   });
   const known = stored.trim();
-  if (/^[0-9a-f-]{36}$/.test(known)) return known;
-  const nodeId = randomUUID();
-  await saveNodeId(dataDir, nodeId);
-  return nodeId;
+  return /^[0-9a-f-]{36}$/.test(known) ? known : null;
 }
 
 async function saveNodeId(dataDir: string, nodeId: string): Promise<void> {

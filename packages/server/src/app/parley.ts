@@ -7,6 +7,7 @@ import { callCreator } from "./call-creator.ts";
 import type { Config } from "../config/config.ts";
 import { openEngineMeter } from "./costs/engine-meter.ts";
 import { httpDeps } from "./http-deps.ts";
+import type { HttpDeps } from "../http/deps.ts";
 import type { FirstKey } from "./first-key.ts";
 import { openParts, type Parts } from "./parts.ts";
 import { sayWhichEngines, sayWhichFollow } from "./deployment/engine-lines.ts";
@@ -14,6 +15,8 @@ import { createLiveEngines, followStored } from "./deployment/live-engines.ts";
 import { closeEngines, type Engines } from "./engines.ts";
 import { sayBestModel } from "./deployment/local-engines.ts";
 import { buildServer } from "../http/server.ts";
+import { textOf } from "../corpora/search-corpus.ts";
+import { beginIndexing } from "../jobs/corpora/embed-chunks.ts";
 import { JOB_DEFINITIONS, jobsToRun, type JobParts, type SummaryParts } from "./job-kinds.ts";
 import { openJobs, type Jobs } from "../jobs/jobs.ts";
 import type { SummaryOutcome } from "../jobs/summaries/summarize-call.ts";
@@ -27,7 +30,7 @@ import { readEngineSettings, type StoredEngines } from "../store/deployment/engi
 import { openStore, type Store } from "../store/opening/open-store.ts";
 import { loadSecretsKey } from "../store/secrets/secrets-key.ts";
 import type { StartLegThread } from "../transports/rtc/leg-thread.ts";
-import { createSip } from "./telephony/sip.ts";
+import { createSip, sipChecks } from "./telephony/sip.ts";
 import { startMediaThread } from "./media-threads/start-media-thread.ts";
 
 export interface Parley {
@@ -39,6 +42,8 @@ export interface Parley {
   readonly lost: Promise<string>;
   /** Lets calls end within `DRAIN_TIMEOUT_MS`, then ends them, and closes everything. Idempotent. */
   close(): Promise<void>;
+  /** What `/metrics` of this process alone would print. */
+  ownMetrics(): Promise<string>;
 }
 
 export interface ParleyOptions {
@@ -46,6 +51,12 @@ export interface ParleyOptions {
   readonly startLegThread?: StartLegThread;
   /** For URLs of users. Unset: one of its own. */
   readonly client?: GuardedClient;
+  /** Other processes of this service listen at the same port. */
+  readonly sharesPort?: boolean;
+  /** The metrics of all processes of this service. Unset: there is only this one. */
+  readonly allMetrics?: HttpDeps["readMetrics"];
+  /** In tests: how long other nodes take this one to run after its last announcement. */
+  readonly nodeLeaseMs?: number;
 }
 
 /**
@@ -62,11 +73,12 @@ export async function openParley(
   const {
     startLegThread = startMediaThread,
     client = openGuardedClient({ allowed: config.allowPrivateTargets }),
+    sharesPort = false,
   } = options;
   const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
   // Closes, in reverse, what is open when the start fails. The running service takes over the stack.
   await using opened = new AsyncDisposableStack();
-  const port = reservePort(config);
+  const port = sharesPort ? Promise.resolve(async () => undefined) : reservePort(config);
   opened.defer(async () => (await port.catch(() => null))?.());
   const storeOpening = port.then(() => openKeyedStore(config, logger, onLost));
   const [store, baseEngines] = await both(opened, storeOpening, opening);
@@ -78,13 +90,17 @@ export async function openParley(
   sayWhichEngines(engines.choices, config, logger);
   sayBestModel(engines.choices, config, logger);
   sayWhichFollow(engines.lists.reports(), logger);
-  const basis = { config, logger, client, engines, baseEngines, meter, onLost, startLegThread, ...store };
+  const { nodeLeaseMs } = options;
+  const others = { baseEngines, meter, onLost, startLegThread, nodeLeaseMs };
+  const basis = { config, logger, client, engines, ...others, ...store };
   const parts = await openParts(opened, basis);
-  const served = await serve(opened, parts, await port);
+  const ownMetrics = (): Promise<string> => parts.metrics.registry.metrics();
+  const readMetrics = options.allMetrics ?? ownMetrics;
+  const served = await serve(opened, { ...parts, readMetrics, sharesPort }, await port);
   const running = opened.move();
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => (closing ??= running.disposeAsync());
-  return { ...served, newApiKey: parts.newApiKey, lost, close };
+  return { ...served, newApiKey: parts.newApiKey, lost, close, ownMetrics };
 }
 
 interface KeyedStore {
@@ -99,7 +115,7 @@ async function openKeyedStore(
   onLost: (reason: string) => void,
 ): Promise<KeyedStore> {
   const secretsKey = loadSecretsKey(config);
-  const store = await openStore({ ...config, secretsKey, log: logger, onLost });
+  const store = await openStore({ ...config, dataDir: config.nodeDir, secretsKey, log: logger, onLost });
   try {
     await refuseWrongClock(store.db);
     return { store, secretsKey, jobs: await openJobs({ store, definitions: JOB_DEFINITIONS, log: logger }) };
@@ -112,6 +128,17 @@ async function openKeyedStore(
 async function closeKeyedStore({ store, jobs }: KeyedStore): Promise<void> {
   await jobs.close();
   await store.close();
+}
+
+/** Of chunks that were stored while the service was down, or had another model of embeddings. */
+async function makeMissingVectors({
+  store: { db },
+  jobs,
+  retrieval: { embedder },
+  logger,
+}: Parts): Promise<void> {
+  const queued = await beginIndexing({ db, jobs, embedder });
+  if (queued > 0) logger.info(`corpora: vectors are being made for ${String(queued)} corpora`);
 }
 
 /** Whatever has opened is closed with the stack, also when the other one fails. */
@@ -134,30 +161,22 @@ async function both(
  */
 async function serve(
   opened: AsyncDisposableStack,
-  parts: Parts,
+  parts: Parts & Required<Pick<HttpDeps, "readMetrics" | "sharesPort">>,
   releasePort: () => Promise<void>,
 ): Promise<Pick<Parley, "publicUrl" | "port">> {
-  const {
-    config,
-    logger,
-    store,
-    nodeId,
-    nodes,
-    liveCalls,
-    storage,
-    journal,
-    endCall,
-    jobs,
-    upkeep,
-    uploads,
-  } = parts;
+  const { config, logger, store, nodes, liveCalls, storage, journal, endCall, jobs } = parts;
   const { db } = store;
+  const { readMetrics, sharesPort } = parts;
   const { prepareDial: prepareCarrierDial, requests } = parts.carrierCalls;
   const sip = config.sip === null ? null : createSip(parts, config.sip);
   const prepareDial = sip === null ? prepareCarrierDial : sip.withDialling(prepareCarrierDial);
   const createCall = callCreator({ ...parts, prepareDial });
   const batches = openBatches(parts, createCall);
-  const http = await buildServer(httpDeps(parts, { createCall, batches, carriers: requests(createCall) }));
+  const carriers = requests(createCall);
+  const checks = sip?.checks ?? sipChecks(parts);
+  const http = await buildServer(
+    httpDeps(parts, { createCall, batches, carriers, sipChecks: checks, readMetrics, sharesPort }),
+  );
   // Stopped after the calls: the end of a sweep must not delay theirs.
   const sweep = sweepRegularly(db, logger);
   opened.defer(() => sweep.stop());
@@ -174,9 +193,12 @@ async function serve(
   opened.defer(() => batches.close());
   await journal.replay();
   const journaled = journal.callIds();
+  const { nodeId } = parts;
   await recoverCalls({ db, nodeId, liveCalls, storage, endCall, logger, journaled });
   journal.start();
   await sip?.open(createCall);
+  // Requests are counted against this node's share of the rates.
+  await parts.announcer.shared();
   await releasePort();
   await http.listen().catch((error: unknown) => {
     throw listenError(error, config);
@@ -185,21 +207,31 @@ async function serve(
   parts.dispatcher.start();
   batches.start();
   await jobs.start(jobsToRun(jobParts(parts)));
-  upkeep.start();
-  uploads?.start();
+  await makeMissingVectors(parts);
+  parts.upkeep.start();
+  parts.corpora.upkeep.start();
+  parts.uploads?.start();
   nodes.start();
+  parts.reach.start();
   parts.console.start();
   const warming = setTimeout(() => warm(parts), WARM_AFTER_MS).unref();
   opened.defer(() => clearTimeout(warming));
+  watchEngines(opened, parts);
+  opened.defer(() => {
+    http.drain();
+    parts.announcer.drain();
+  });
+  return { publicUrl: http.publicUrl, port: http.port };
+}
+
+/** Asks the engines whether they can be used, and follows what the operator stores at other nodes. */
+function watchEngines(opened: AsyncDisposableStack, { config, engines, logger }: Parts): void {
   const probing = new AbortController();
   opened.defer(() => probing.abort());
-  void parts.engines.look(probing.signal);
-  if (config.databaseUrl !== null) {
-    const following = followStored(parts.engines, logger);
-    opened.defer(() => following.stop());
-  }
-  opened.defer(() => http.drain());
-  return { publicUrl: http.publicUrl, port: http.port };
+  void engines.look(probing.signal);
+  if (config.databaseUrl === null) return;
+  const following = followStored(engines, logger);
+  opened.defer(() => following.stop());
 }
 
 /** Wait from readiness to the loading of what the start does not need, so that the first requests are served first. */
@@ -217,6 +249,8 @@ function jobParts(parts: Parts): JobParts {
   const removeFiles = (callId: string): Promise<void> => upkeep.removeFiles(callId);
   const { metering } = config;
   const summaries = summaryParts(parts);
+  const { embedder, vectors } = parts.retrieval;
+  const embedding = { embedder, support: vectors.support, textOf, log: logger, nowMs: Date.now };
   const { carriers } = parts.carrierCalls;
   return {
     db: store.db,
@@ -225,7 +259,9 @@ function jobParts(parts: Parts): JobParts {
     deliver,
     removeFiles,
     summaries,
+    embedding,
     carriers,
+    corpora: parts.corpora.loads,
     log: logger,
     nowMs: Date.now,
   };

@@ -1,18 +1,22 @@
 /** Opens the parts of the service. Each is closed with the stack, in the reverse order. */
 
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { headerPrefixes } from "@parley/schema";
 import manifest from "../../package.json" with { type: "json" };
 import { createArgumentCheck } from "./argument-check.ts";
-import { callEnder, lateFinisher, type EndCall } from "../lifecycle/end/ending.ts";
+import { callEnder, type EndCall } from "../lifecycle/end/ending.ts";
 import { callRenderer } from "../lifecycle/resource.ts";
-import { createCallStorage, type CallStorage } from "../lifecycle/storage.ts";
+import type { CallStorage } from "../lifecycle/storage.ts";
 import type { Config } from "../config/config.ts";
+import { isFirst } from "../config/workers/workers.ts";
 import type { EngineMeter } from "./costs/engine-meter.ts";
 import { openConsole, type OpenedConsole } from "./console-site.ts";
+import { openCorpora, type OpenedCorpora } from "./corpora/corpora.ts";
 import { openGuardedDataConnections } from "./data-connections.ts";
+import { openCallReach, type CallReach } from "./directory/call-reach.ts";
+import { openNodeDirectory, type NodeDirectory } from "./directory/node-directory.ts";
+import { openWebRtc } from "./media-threads/web-rtc.ts";
 import type { EngineTarget } from "../config/model-servers.ts";
 import { engineAdministration } from "./deployment/engine-administration.ts";
 import type { LiveEngines } from "./deployment/live-engines.ts";
@@ -25,13 +29,17 @@ import { openDispatcher, type WebhookDispatcher } from "../jobs/webhooks/dispatc
 import { ensureKeys, type FirstKey } from "./first-key.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { GuardedClient } from "../net/guarded-fetch.ts";
-import { openJournal } from "./journal.ts";
-import { openNode, type OpenedNode } from "./node-id.ts";
+import { openCallRecords, type CallRecording } from "./journal.ts";
+import { nodeOfFiles, openNode, type OpenedNode } from "./node-id.ts";
 import { openSchemaChecks, type SchemaChecks } from "../providers/json-schema/schema-checks.ts";
 import { openPreviewFiles } from "../providers/preview-files/preview-files.ts";
 import { planSources } from "./plan-sources.ts";
+import type { Announcer } from "../nodes/announcer.ts";
+import type { Adoption } from "../lifecycle/adoption/adoption.ts";
+import { openResuming } from "./resuming/resuming.ts";
 import { watchNodes, type NodeWatch } from "../nodes/lost-nodes.ts";
-import { openRecordingsStore } from "./recordings-store.ts";
+import { openTools, type Retrieval } from "./corpora/retrieval.ts";
+import { openRecordingsStore, type RecordingsStore } from "./recordings-store.ts";
 import { openClock } from "../pacing/clock.ts";
 import { type LiveCalls, openLiveCalls } from "../runner/live-calls.ts";
 import { createStagePreparer, type PlanSources } from "../lifecycle/create/prepare-stage.ts";
@@ -39,12 +47,12 @@ import { readClocks } from "../store/database/clock-difference.ts";
 import type { Store } from "../store/opening/open-store.ts";
 import { JobPool } from "../threads/job-pool.ts";
 import { startJobThread } from "../threads/job-thread.ts";
-import { openToolInvoker, type DeploymentTools } from "./tool-invokers.ts";
+import type { DeploymentTools } from "./tool-invokers.ts";
 import { watchClock, type ClockWatch } from "../upkeep/clock-watch.ts";
 import { openUpkeep, type Upkeep } from "../upkeep/upkeep.ts";
 import type { StartLegThread } from "../transports/rtc/leg-thread.ts";
-import { openLegThreads, type LegThreads } from "../transports/rtc/leg-threads.ts";
-import { openWebRtcJoins, type WebRtcJoins } from "../joins/webrtc-joins.ts";
+import type { LegThreads } from "../transports/rtc/leg-threads.ts";
+import type { WebRtcJoins } from "../joins/webrtc-joins.ts";
 import { createPreviews, previewsOfEngine, type PreviewVoiceAloud } from "../voices/voice-previews.ts";
 import { getTtsKey } from "../store/accounts/tts-keys.ts";
 import { definitionPreviews, type PreviewDefinition } from "./voices/definition-previews.ts";
@@ -73,10 +81,15 @@ export interface Parts {
   /** Threads for checks that could hold up this one. */
   readonly jobPool: JobPool;
   readonly toolInvoker: DeploymentTools;
+  /** Searches in corpora. */
+  readonly retrieval: Retrieval;
   /** A client that may also reach what `ALLOW_PRIVATE_TARGETS` allows. */
   readonly client: GuardedClient;
   readonly nodeId: string;
   readonly nodes: NodeWatch;
+  /** Joins, and operations on calls of any node. */
+  readonly reach: CallReach;
+  readonly announcer: Announcer;
   /** The key that this start has generated; null where there was one. */
   readonly newApiKey: FirstKey | null;
   /** With a free port it is known once the server listens. */
@@ -95,6 +108,7 @@ export interface Parts {
   readonly endCall: EndCall;
   /** Call it after a transaction that may have written webhook deliveries. */
   readonly deliver: () => void;
+  readonly corpora: OpenedCorpora;
   readonly carrierCalls: OpenedCarriers;
   readonly webRtc: WebRtcJoins;
   readonly legThreads: LegThreads;
@@ -116,24 +130,25 @@ export interface Basis extends Pick<
   readonly baseEngines: Engines;
   readonly meter: EngineMeter;
   readonly startLegThread: StartLegThread;
+  /** In tests: see `ParleyOptions`. */
+  readonly nodeLeaseMs: number | undefined;
 }
 
 /** When a part cannot be opened, this rejects, and the stack closes those that are open. */
 export async function openParts(opened: AsyncDisposableStack, basis: Basis): Promise<Parts> {
-  const { config, logger, client, engines, store, jobs } = basis;
+  const { config, logger, engines, store, jobs } = basis;
   const { db } = store;
-  const node = await openNode(config.dataDir, store, logger);
-  opened.defer(() => node.close());
+  const ownNode = await openOwnNode(opened, basis);
+  const { node, directory, announcer } = ownNode;
   const { nodeId } = node.boot;
   const newApiKey = await ensureKeys(db, config, nodeId);
-  const metrics = createMetrics(() => liveCalls.count(), engines.lists.reports);
+  const metrics = createMetrics(() => liveCalls.count(), engines.lists.reports, config.worker);
   engines.lists.watch(metrics.engineLists);
   basis.meter.watch(metrics.engineUsed);
-  const { recordings, uploads, listRecordings } = await openRecordingsStore(config, db, logger);
+  const { recordings, uploads, listRecordings } = await openRecordingsStore(config, db, nodeId, logger);
   const traces = await openTraces(config, nodeId, logger);
   opened.defer(() => traces?.close());
-  const toolInvoker = openToolInvoker(client, config.apiNames, (...call) => carrierCalls.transfer(...call));
-  opened.defer(() => toolInvoker.close());
+  const tools = await openTools(opened, basis, (...call) => carrierCalls.transfer(...call));
   let servedAt = config.publicUrl;
   const publicUrl = (): string => servedAt;
   const dispatcher = openWebhooks({ ...basis, metrics, publicUrl });
@@ -142,40 +157,39 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   opened.defer(() => jobs.close());
   const deliver = (): void => dispatcher.wake();
   const endCall = callEnder({ db, jobs, metering: config.metering, deliver });
-  const recording = await openCallRecords(opened, { ...basis, node, metrics, deliver });
+  const taken = (callId: string): void => liveCalls.abandon(callId);
+  const recording = await openCallRecords(opened, { ...basis, node, metrics, deliver, taken });
   const { storage, journal } = recording;
   const jobPool = new JobPool({ start: startJobThread, log: (message) => logger.warn(message) });
   opened.defer(() => jobPool.close());
   const schemas = openSchemaChecks(jobPool.run);
-  const sources = planSources(db, engines, schemas, toolInvoker, config);
+  const sources = planSources(db, engines, schemas, tools.toolInvoker, config);
   const { voices, previewVoices } = openVoices(basis);
-  const callParts = { ...basis, ...recording, recordings, toolInvoker, schemas, sources, traces, voices };
+  const callParts = { ...basis, ...recording, ...tools, recordings, schemas, sources, traces, voices };
   const liveCalls = openCalls(callParts);
-  const carrierCalls = openCarrierCalls(opened, { ...basis, liveCalls, publicUrl, metrics });
+  const carrierCalls = openCarrierCalls(opened, { ...basis, liveCalls, directory, publicUrl, metrics });
   // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
   const nodes = await openNodeWatch({ ...basis, ...recording, node, liveCalls });
   opened.defer(() => nodes.close());
+  const adoption = openResuming(opened, { ...basis, node, liveCalls, storage, nodes });
   opened.defer(() => uploads?.close());
-  const clock = watchClock({ readClocks: () => readClocks(db), logger });
-  const files = { nodeId, recordings, listRecordings, nowMs: Date.now };
-  const upkeep = openUpkeep({ ...config, ...files, db, deliver, logger, clock });
-  opened.defer(() => upkeep.close());
   return {
     ...basis,
     newApiKey,
     nodes,
+    announcer,
     publicUrl,
     setPublicUrl: (url) => (servedAt = url),
     sources,
     schemas,
     jobPool,
-    toolInvoker,
+    ...tools,
     nodeId,
     metrics,
     recordings,
     uploads,
-    upkeep,
-    clock,
+    ...openSweeps(opened, { ...basis, nodeId, recordings, listRecordings, deliver }),
+    corpora: await openOwnCorpora(opened, basis, nodeId, tools.retrieval),
     storage,
     journal,
     liveCalls,
@@ -183,33 +197,60 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     dispatcher,
     endCall,
     deliver,
-    ...openWebRtc(opened, basis, { liveCalls, metrics }),
+    ...openJoins(opened, { ...basis, ...recording, ...ownNode, adoption, liveCalls, metrics }),
     ...(await openVoicePreviews(basis, sources, previewVoices)),
     engineAdministration: await openEngineAdministration(opened, basis),
-    console: openConsole(config.console, logger),
+    console: openConsole(config.console, logger, isFirst(config.worker)),
     traces,
   };
 }
 
-interface CallRecording {
-  readonly storage: CallStorage;
-  readonly journal: OpenedJournal;
-  /** On the connections for records of live calls. */
-  readonly endLiveCall: EndCall;
+/** Its uploaded files belong to the node that has the files of all processes of this service. */
+async function openOwnCorpora(
+  opened: AsyncDisposableStack,
+  basis: Basis,
+  ownNodeId: string,
+  { embedder }: Retrieval,
+): Promise<OpenedCorpora> {
+  const nodeId = await nodeOfFiles(basis.config, ownNodeId);
+  return openCorpora(opened, { ...basis, nodeId, embedder });
 }
 
-async function openCallRecords(
+interface OwnNode extends NodeDirectory {
+  readonly node: OpenedNode;
+}
+
+async function openOwnNode(opened: AsyncDisposableStack, basis: Basis): Promise<OwnNode> {
+  const node = await openNode(basis.config.nodeDir, basis.store, basis.logger);
+  opened.defer(() => node.close());
+  const directory = await openNodeDirectory(opened, { ...basis, node: node.boot });
+  return { node, ...directory };
+}
+
+function openJoins(
   opened: AsyncDisposableStack,
-  parts: Basis & Pick<Parts, "metrics" | "deliver"> & { readonly node: OpenedNode },
-): Promise<CallRecording> {
-  const { config, store, jobs, node, metrics, deliver, logger } = parts;
-  const { recordsDb } = store;
-  const endLiveCall = callEnder({ db: recordsDb, jobs, metering: config.metering, deliver });
-  const finishLate = lateFinisher({ db: recordsDb, jobs });
-  const storage = createCallStorage(recordsDb, metrics, { endCall: endLiveCall, finishLate, deliver });
-  const journal = await openJournal({ config, store, storage, nodeId: node.boot.nodeId, logger });
-  opened.defer(() => journal.close());
-  return { storage, journal, endLiveCall };
+  parts: Basis &
+    CallRecording &
+    OwnNode &
+    Pick<Parts, "liveCalls" | "metrics"> & { readonly adoption: Adoption },
+): Pick<Parts, "webRtc" | "legThreads" | "reach"> {
+  const { webRtc, legThreads } = openWebRtc(opened, parts);
+  return { webRtc, legThreads, reach: openCallReach({ ...parts, node: parts.node.boot, webRtc }) };
+}
+
+function openSweeps(
+  opened: AsyncDisposableStack,
+  parts: Basis &
+    Pick<Parts, "nodeId" | "recordings" | "deliver"> & {
+      readonly listRecordings: RecordingsStore["listRecordings"] | undefined;
+    },
+): Pick<Parts, "clock" | "upkeep"> {
+  const { config, store, logger } = parts;
+  const { db } = store;
+  const clock = watchClock({ readClocks: () => readClocks(db), logger });
+  const upkeep = openUpkeep({ ...config, ...parts, db, clock, nowMs: Date.now });
+  opened.defer(() => upkeep.close());
+  return { clock, upkeep };
 }
 
 function openCalls(
@@ -228,6 +269,7 @@ function openCalls(
     journal,
     recordings,
     storeEventLogs: config.storeEventLogs,
+    keepsSnapshots: config.resumeTimeoutMs > 0,
     openDataConnection: openGuardedDataConnections(config),
     toolInvoker,
     checkArguments: createArgumentCheck(schemas),
@@ -243,13 +285,14 @@ function openCalls(
 function openNodeWatch(
   parts: Basis & CallRecording & Pick<Parts, "liveCalls"> & { readonly node: OpenedNode },
 ): Promise<NodeWatch> {
-  const { store, node, liveCalls, journal, endLiveCall, logger, onLost } = parts;
+  const { config, store, node, liveCalls, journal, endLiveCall, logger, onLost } = parts;
   return watchNodes({
     db: store.recordsDb,
     node: node.boot,
     liveCalls,
     journaled: () => journal.callIds(),
     endCall: endLiveCall,
+    resumeTimeoutMs: config.resumeTimeoutMs,
     logger,
     onTaken: () => onLost("Another process runs as this node; the service must be started again."),
   });
@@ -273,34 +316,6 @@ function openWebhooks({
     nowMs: Date.now,
     random: Math.random,
   });
-}
-
-function openWebRtc(
-  opened: AsyncDisposableStack,
-  { config, logger, startLegThread }: Basis,
-  { liveCalls, metrics }: Pick<Parts, "liveCalls" | "metrics">,
-): Pick<Parts, "webRtc" | "legThreads"> {
-  const { host, webRtc: settings } = config;
-  const legThreads = openLegThreads({
-    start: startLegThread,
-    // The main thread and the database get the rest of the machine.
-    maxThreads: Math.max(1, availableParallelism() - 1),
-    listener: {
-      log: (message) => logger.error(message),
-      threadLost: (reason) => metrics.webRtc.threadLost(reason),
-      legFaulty: ({ callId }, { count, detail }) => {
-        metrics.webRtc.legFaulty();
-        logger.warn(
-          { callId, faults: count, lastFault: detail },
-          "a WebRTC connection was ended for faults of its client",
-        );
-      },
-    },
-  });
-  opened.defer(() => legThreads.close());
-  const webRtc = openWebRtcJoins({ host, settings, liveCalls, openLeg: legThreads.open, logger });
-  opened.defer(() => webRtc.close());
-  return { webRtc, legThreads };
 }
 
 interface OpenedVoices {
@@ -335,7 +350,7 @@ async function openVoicePreviews(
   sources: PlanSources,
   voices: Voices,
 ): Promise<Pick<Parts, "previewVoice" | "previewDefinition">> {
-  const preview = createPreviews({ files: await openPreviewFiles(join(config.dataDir, "previews")), logger });
+  const preview = createPreviews({ files: await openPreviewFiles(join(config.nodeDir, "previews")), logger });
   const target = (): EngineTarget | null => engines.choices.tts.target;
   const previewVoice = previewsOfEngine(preview, () => ({
     engine: engines.first.tts,

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
+import { isFirst } from "../config/workers/workers.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import { openFileRecordings } from "../providers/recordings/file-recordings.ts";
 import { openRecordingUploads, type RecordingUploads } from "../upkeep/recording-uploads.ts";
@@ -17,14 +18,23 @@ export interface RecordingsStore {
 }
 
 export async function openRecordingsStore(
-  { dataDir, recordingsBucket: bucket }: Pick<Config, "dataDir" | "recordingsBucket">,
+  { dataDir, recordingsBucket: bucket, worker }: Pick<Config, "dataDir" | "recordingsBucket" | "worker">,
   db: Db,
+  nodeId: string,
   logger: Logger,
 ): Promise<RecordingsStore> {
   const local = await openFileRecordings(join(dataDir, "recordings"));
-  if (bucket === null) return { recordings: local, uploads: null, listRecordings: () => local.list() };
+  // Workers share the folder, so that each of them serves the recordings of all. One of them looks after it.
+  const looksAfter = isFirst(worker);
+  if (bucket === null) {
+    const listRecordings = looksAfter ? () => local.list() : () => Promise.resolve([]);
+    return { recordings: local, uploads: null, listRecordings };
+  }
   const { openS3Recordings } = await import("../providers/recordings/s3-recordings.ts");
   const recordings = openS3Recordings(local, bucket);
   logger.info(`recordings: in the bucket ${bucket.bucket} of ${bucket.endpoint}`);
-  return { recordings, uploads: openRecordingUploads({ db, recordings, logger, nowMs: Date.now }) };
+  return {
+    recordings,
+    uploads: looksAfter ? openRecordingUploads({ db, nodeId, recordings, logger, nowMs: Date.now }) : null,
+  };
 }

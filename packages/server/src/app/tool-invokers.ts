@@ -2,13 +2,15 @@
 
 import { randomUUID } from "node:crypto";
 import { headerPrefix, type ApiNames, type HeaderPrefix, type ToolOutcome } from "@parley/schema";
+import { CONSULTATION_TOOLS } from "../plan/tool-plan.ts";
 import type { GuardedClient } from "../net/guarded-fetch.ts";
 import type { RunToolTest } from "../ports/tool-test.ts";
-import type { ToolInvocation, ToolInvoker, ToolTarget } from "../ports/tool-invoker.ts";
+import type { ToolInvoker, ToolTarget } from "../ports/tool-invoker.ts";
 import { createToolTester } from "../providers/tools-http/tool-tester.ts";
 import { openHttpTools } from "../providers/tools-http/tools-http.ts";
 import { ToolLists } from "../providers/tools-mcp/tool-lists.ts";
 import type { McpTool, McpTools } from "../providers/tools-mcp/tools-mcp.ts";
+import { openTransferTools, type TransferTools } from "./telephony/transfer-tools.ts";
 
 export type Invokers = Readonly<Record<ToolTarget["kind"], ToolInvoker>>;
 
@@ -30,16 +32,22 @@ export interface DeploymentTools extends ToolInvoker {
   ) => Promise<readonly McpTool[]>;
   /** Preloads what only some calls need, so that the first of them does not wait for it. */
   readonly warm: () => Promise<void>;
+  /** From now on calls over SIP can be transferred. */
+  readonly serveSip: TransferTools["serveSip"];
 }
 
-/** All tools of this deployment. `transfer`: the tools that transfer calls. */
-export function openToolInvoker(
-  client: GuardedClient,
-  apiNames: ApiNames,
-  transfer: ToolInvoker["invoke"],
-): DeploymentTools {
+/** Tools that the service answers by itself. */
+export interface OwnTools {
+  /** Those that transfer calls of carriers. */
+  readonly transfer: ToolInvoker["invoke"];
+  readonly queryCorpus: ToolInvoker["invoke"];
+}
+
+/** All tools of this deployment. */
+export function openToolInvoker(client: GuardedClient, apiNames: ApiNames, own: OwnTools): DeploymentTools {
   const prefix = headerPrefix(apiNames);
   const { load, invoker } = lateMcpTools(client, prefix);
+  const transfers = openTransferTools(own.transfer);
   const lists = new ToolLists(
     async (serverUrl, headers) => (await load()).listTools(serverUrl, headers),
     () => performance.now(),
@@ -48,10 +56,11 @@ export function openToolInvoker(
     ...dispatchTools({
       http: openHttpTools(client, prefix),
       mcp: invoker,
-      builtIn: builtInTools(transfer),
+      builtIn: builtInTools({ ...own, transfer: transfers.invoke }),
     }),
     listMcpTools: lists.get,
     warm: async () => void (await load()),
+    serveSip: transfers.serveSip,
   };
 }
 
@@ -74,23 +83,23 @@ export function openToolTester(client: GuardedClient, apiNames: ApiNames): RunTo
   return createToolTester(client, randomUUID, headerPrefix(apiNames));
 }
 
-/** Tools that the service answers by itself; the other built-in tools are the engine's own. */
-export function builtInTools(transfer: ToolInvoker["invoke"]): ToolInvoker {
+/** The other built-in tools are the engine's own. */
+export function builtInTools({ transfer, queryCorpus }: OwnTools): ToolInvoker {
   return {
     invoke(call, signal) {
       const { implementation } = call;
-      const isTransfer = implementation.kind === "builtIn" && TRANSFERS.has(implementation.builtIn);
-      return isTransfer ? transfer(call, signal) : Promise.resolve(answerBuiltIn(call));
+      const name = implementation.kind === "builtIn" ? implementation.builtIn : implementation.kind;
+      if (TRANSFERS.has(name)) return transfer(call, signal);
+      if (name === "queryCorpus") return queryCorpus(call, signal);
+      return Promise.resolve(unknownTool(name));
     },
     close: () => Promise.resolve(),
   };
 }
 
-const TRANSFERS: ReadonlySet<string> = new Set(["coldTransfer", "warmTransfer"]);
+const TRANSFERS: ReadonlySet<string> = new Set(["coldTransfer", "warmTransfer", ...CONSULTATION_TOOLS]);
 
-function answerBuiltIn({ implementation }: ToolInvocation): ToolOutcome {
-  const name = implementation.kind === "builtIn" ? implementation.builtIn : implementation.kind;
-  // There are no corpora yet, so no requested one exists.
-  const reason = name === "queryCorpus" ? "corpus not found" : `no such tool: ${name}`;
+function unknownTool(name: string): ToolOutcome {
+  const reason = `no such tool: ${name}`;
   return { kind: "failed", cause: "error", text: `The tool failed: ${reason}`, errorDetails: reason };
 }

@@ -33,6 +33,7 @@ import { threadTimers } from "./threads/side-generation.ts";
 import { NO_THREADS } from "./threads/thread-state.ts";
 import { settleThreads } from "./threads/threads.ts";
 import { settleTimers } from "./timers.ts";
+import { fillerTimers } from "./tools/filler.ts";
 import { settleTools } from "./tools/outcome.ts";
 import { toolTimers } from "./tools/use.ts";
 import { NO_VOICE, QUIET, settleTurn, turnTimers } from "./turn/turn.ts";
@@ -132,6 +133,7 @@ function settle(draft: Draft): void {
     ...replyTimers(state),
     ...playoutTimers(state),
     ...toolTimers(state),
+    ...fillerTimers(state),
     ...digitTimers(state),
     ...threadTimers(state),
   });
@@ -139,7 +141,7 @@ function settle(draft: Draft): void {
 
 /**
  * The free slot goes to last words, forced messages, the opening, the answer that is due, a soft end, or a speculative
- * answer, in this order. Nothing but last words starts while tools are awaited, and while the words of a turn are
+ * answer, in this order. Nothing but last words, tones and a filler starts while tools are awaited, and while the words of a turn are
  * awaited, only a sentence that says so.
  */
 function settleSlot(draft: Draft): void {

@@ -1,5 +1,6 @@
 /** Dispatcher: which file handles which event and timer, and in which phases an event counts. Complete by type. */
 
+import { onAdopted } from "./adoption/adopted.ts";
 import { MEDIA_NOTICE_EVERY_MS, recordEvent, recordEventAtMost } from "./call-events.ts";
 import { onDataMessage, onDataMessageRejected } from "./life/client-messages.ts";
 import { onAnswererDetected } from "./life/answerer.ts";
@@ -53,6 +54,7 @@ import {
   onSideToolCalled,
   onThreadTimer,
 } from "./threads/side-generation.ts";
+import { onFillerTimer } from "./tools/filler.ts";
 import { onStagePrepared, onStageRefused } from "./tools/stage.ts";
 import { failDataConnectionCalls, onToolCalled, onToolFinished, onToolTimer } from "./tools/use.ts";
 import { takeTimer } from "./timers.ts";
@@ -87,6 +89,8 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
     },
   },
   joined: { during: ["waiting"], by: join },
+  // In any phase: a log may hold the events of both processes.
+  adopted: { during: ALWAYS, by: onAdopted },
   transportLost: { during: JOINED, by: onTransportLost },
   transportRestored: { during: JOINED, by: onTransportRestored },
   transportHungUp: { during: ALWAYS, by: onTransportHungUp },
@@ -206,6 +210,7 @@ const ON_TIMER: Readonly<Record<TimerKind, (draft: Draft) => void>> = {
   replyRetry: (draft) => setRetrying(draft, "llm", false),
   // It only has to wake the engine: the answer that is due begins by itself.
   tick: () => {},
+  filler: onFillerTimer,
   synthesis: onSynthesisTimer,
   playout: onPlayoutTimer,
   cut: closeReply,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { snapshotOf } from "./adoption/snapshot.ts";
 import { initialState, step } from "./call.ts";
 import type { CallEffect } from "./effects.ts";
 import {
@@ -129,6 +130,11 @@ describe("events without secrets", () => {
     expect(JSON.stringify(clean)).not.toContain("secret");
     expect(clean).toMatchObject({ invocationId: "i", stage: { tools: [{ name: "weather" }, {}, {}] } });
     expect(eventWithoutSecrets({ type: "started", atMs: 0 })).toEqual({ type: "started", atMs: 0 });
+    const state = initialState(testPlan());
+    const later = snapshotOf({ ...state, stage: { ...stage, stageId: "second" } });
+    const adopted = { type: "adopted", snapshot: later, recorded: [], mediaMs: 0, atMs: 1 } as const;
+    expect(JSON.stringify(adopted)).toContain("secret");
+    expect(JSON.stringify(eventWithoutSecrets(adopted))).not.toContain("secret");
   });
 
   function replayed(plan: CallPlan, events: readonly CallEngineEvent[]): CallEffect[] {

@@ -3,7 +3,9 @@
  * sixth of what they take one by one.
  */
 
+import type { CallSnapshot } from "./adoption/snapshot.ts";
 import type { CallEngineEvent, EventOf } from "./events.ts";
+import type { ToolCall } from "./tools/tool-state.ts";
 import type { CallPlan, StageDocument, StagePlan } from "../plan/plan.ts";
 import type { ToolPlan } from "../plan/tool-plan.ts";
 import type { VoicePlan } from "../plan/voice-plan.ts";
@@ -110,6 +112,7 @@ const HIDDEN = "hidden";
  * calls: the engine takes a new stage from `stagePrepared` and never reads the document.
  */
 export function eventWithoutSecrets(event: CallEngineEvent): CallEngineEvent {
+  if (event.type === "adopted") return { ...event, snapshot: snapshotWithoutSecrets(event.snapshot) };
   if (event.type === "stagePrepared") return { ...event, stage: stageWithoutSecrets(event.stage) };
   if (event.type === "toolFinished") {
     const { outcome } = event;
@@ -122,6 +125,32 @@ export function eventWithoutSecrets(event: CallEngineEvent): CallEngineEvent {
     return { ...event, message: { ...message, result: STAGE_DOCUMENT_NOTICE } };
   }
   return event;
+}
+
+function snapshotWithoutSecrets({ version, state }: CallSnapshot): CallSnapshot {
+  const { stage, toolRound, reply } = state;
+  return {
+    version,
+    state: {
+      ...state,
+      stage: stage === null ? null : stageWithoutSecrets(stage),
+      toolRound: toolRound === null ? null : { ...toolRound, calls: toolRound.calls.map(callWithoutSecrets) },
+      reply: reply === null ? null : { ...reply, calls: reply.calls.map(callWithoutSecrets) },
+    },
+  };
+}
+
+function callWithoutSecrets(call: ToolCall): ToolCall {
+  const { progress } = call;
+  if (progress.kind === "staging")
+    return { ...call, progress: { ...progress, document: STAGE_DOCUMENT_NOTICE } };
+  if (progress.kind !== "answered" || progress.answer.consequence?.kind !== "newStage") return call;
+  const { answer } = progress;
+  const consequence = {
+    ...progress.answer.consequence,
+    stage: stageWithoutSecrets(progress.answer.consequence.stage),
+  };
+  return { ...call, progress: { ...progress, answer: { ...answer, consequence } } };
 }
 
 export function planWithoutSecrets(plan: CallPlan): CallPlan {

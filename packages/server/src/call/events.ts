@@ -6,6 +6,8 @@
 
 import type { ClientDataMessage, LlmToolCall, ToolOutcome } from "@parley/schema";
 import type { InitialMessage, StagePlan } from "../plan/plan.ts";
+import type { CallSnapshot } from "./adoption/snapshot.ts";
+import type { MessageRecord } from "./effects.ts";
 import type { Answerer } from "./life/answerer-state.ts";
 
 export type CallEngineEvent = { readonly atMs: number } & CallEngineEventBody;
@@ -21,6 +23,17 @@ export type CallEngineEventBody =
       readonly type: "joined";
       readonly debug?: boolean;
       readonly partials?: boolean;
+      readonly keepsAudio?: boolean;
+    }
+  /**
+   * Another process continues the call from its last snapshot; the client is connected again. `recorded`: messages that
+   * are newer than the snapshot. `mediaMs`: the media clock now, as if media had come all the time.
+   */
+  | {
+      readonly type: "adopted";
+      readonly snapshot: CallSnapshot;
+      readonly recorded: readonly MessageRecord[];
+      readonly mediaMs: number;
       readonly keepsAudio?: boolean;
     }
   /** `graceMs`: the wait for its return, where it is not the plan's. */

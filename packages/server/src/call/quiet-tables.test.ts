@@ -26,6 +26,7 @@ const GONE = { none: "ended", due: "ended", said: "ended" } as const;
 const SOFT_ENDS: Readonly<Record<EventType, Readonly<Record<OpenSoftEnd, SoftEndKind>>>> = {
   started: SAME,
   joined: SAME,
+  adopted: SAME,
   transportLost: SAME,
   transportRestored: SAME,
   transportHungUp: GONE,
@@ -123,6 +124,8 @@ const OUT = { counting: "ended", paused: "ended", said: "ended" } as const;
 const REMINDERS: Readonly<Record<EventType, Readonly<Record<OpenInactivity, InactivityKind>>>> = {
   started: AS_IT_WAS,
   joined: AS_IT_WAS,
+  // The agent speaks: it asks whether the user is there, or says the rest of the message.
+  adopted: { counting: "paused", paused: "paused", said: "paused" },
   // A user who is not connected cannot answer.
   transportLost: { ...AS_IT_WAS, counting: "paused" },
   transportRestored: AS_IT_WAS,

@@ -157,7 +157,8 @@ export type Playout = "closed" | "open" | "paused" | "cutting";
 export type CutCause = "speech" | "text" | "failure" | "end";
 
 /** farewell: the message of a soft end. reminder: an inactivity message. */
-export type ReplyPurpose = "answer" | "opening" | "parting" | "farewell" | "reminder" | "forced" | "tones";
+export type ReplyPurpose =
+  "answer" | "opening" | "parting" | "farewell" | "reminder" | "filler" | "forced" | "tones";
 
 export interface Reply {
   readonly replyId: number;
@@ -382,6 +383,7 @@ export type TimerKind =
   | "cut"
   | "parting"
   | "tool"
+  | "filler"
   | "thread"
   | "sttLimit"
   | "llmLimit"

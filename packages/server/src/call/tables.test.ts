@@ -26,6 +26,7 @@ const ENDS = { created: "ended", waiting: "ended", live: "ended", parting: "ende
 const PHASES: Readonly<Record<EventType, Readonly<Record<PhaseKind, PhaseKind>>>> = {
   started: { ...STAY, created: "waiting" },
   joined: { ...STAY, waiting: "live" },
+  adopted: { ...STAY, parting: "ended" },
   transportLost: { ...STAY, parting: "ended" },
   transportRestored: STAY,
   transportHungUp: ENDS,
@@ -213,6 +214,8 @@ const OVER = { free: "free", closed: "free", open: "free", paused: "free", cutti
 const SLOTS: Readonly<Record<EventType, Readonly<Record<Slot, Slot>>>> = {
   started: KEEP,
   joined: KEEP,
+  // What was said goes on, or the user is asked whether they are there.
+  adopted: { free: "open", closed: "open", open: "open", paused: "open", cutting: "open" },
   transportLost: { ...KEEP, open: "paused" },
   transportRestored: KEEP,
   transportHungUp: OVER,

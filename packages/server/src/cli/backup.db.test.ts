@@ -41,6 +41,8 @@ describe("a backup of the embedded database", () => {
     mkdirSync(join(dataDir, "recordings"));
     writeFileSync(join(dataDir, "recordings", "call.wav"), recording);
     writeFileSync(join(dataDir, "recordings", "empty.wav"), "");
+    mkdirSync(join(dataDir, "corpora"));
+    writeFileSync(join(dataDir, "corpora", "document"), "Breakfast is served from seven.");
     writeFileSync(join(dataDir, "stray"), "is no part of it");
     whole = join(folder, "whole.tar.gz");
     const made = await parley(env, "backup", whole, "--recordings");
@@ -66,6 +68,7 @@ describe("a backup of the embedded database", () => {
     expect([restored.exitCode, restored.err]).toEqual([0, ""]);
     expect(readFileSync(join(to, "recordings", "call.wav")).equals(recording)).toBe(true);
     expect(statSync(join(to, "recordings", "empty.wav")).size).toBe(0);
+    expect(readFileSync(join(to, "corpora", "document"), "utf8")).toBe("Breakfast is served from seven.");
     expect(readFileSync(join(to, "secrets.key"), "utf8")).toBe(
       readFileSync(join(dataDir, "secrets.key"), "utf8"),
     );
@@ -84,7 +87,8 @@ describe("a backup of the embedded database", () => {
     const to = emptyDir();
     const restored = await parley({ DATA_DIR: to }, "restore", path);
     expect([restored.exitCode, restored.err]).toEqual([0, expect.stringContaining("The backup has no key")]);
-    expect([existsSync(join(to, "secrets.key")), existsSync(join(to, "recordings"))]).toEqual([false, false]);
+    const names = ["secrets.key", "recordings", "corpora"];
+    expect(names.filter((name) => existsSync(join(to, name)))).toEqual([]);
     const early = await parley({ DATA_DIR: to }, "accounts", "list");
     expect([early.exitCode, early.err]).toEqual([1, expect.stringContaining("is missing: restore it")]);
     const key = readFileSync(join(dataDir, "secrets.key"), "utf8").trim();

@@ -14,6 +14,8 @@ import { requireDatabase } from "./store.ts";
 
 const NODE_ID = "node-id";
 const RECORDINGS = "recordings";
+/** Uploaded documents. Their text is in the database; a later reload reads the files again. */
+const CORPORA = "corpora";
 
 function embeddedConfig({ env }: CommandInput, instead: string): Config {
   const config = loadConfig(env);
@@ -33,7 +35,7 @@ const backup: Command = {
   summary: "Copies the embedded database and its key into one file",
   arguments: [{ name: "FILE", description: "such as parley.tar.gz; must not exist" }],
   options: {
-    recordings: { value: null, description: "includes the recordings of calls" },
+    recordings: { value: null, description: "includes the recordings of calls and the documents of corpora" },
     "without-key": { value: null, description: `leaves the file ${KEY_FILE} out` },
   },
   details: [
@@ -43,7 +45,7 @@ const backup: Command = {
     "With DATABASE_URL use the tools of PostgreSQL, such as pg_dump.",
   ],
   run: async (input) => {
-    const config = embeddedConfig(input, "use pg_dump, and copy the folder of recordings");
+    const config = embeddedConfig(input, "use pg_dump, and copy the folders of recordings and corpora");
     requireDatabase(config);
     const path = resolve(input.arguments[0] ?? "");
     const lock = await lockDataDir(config.dataDir);
@@ -53,7 +55,7 @@ const backup: Command = {
         basename(embeddedDatabaseDir(config.dataDir)),
         NODE_ID,
         ...(input.options["without-key"] === true ? [] : [KEY_FILE]),
-        ...(input.options["recordings"] === true ? [RECORDINGS] : []),
+        ...(input.options["recordings"] === true ? [RECORDINGS, CORPORA] : []),
       ];
       const { files } = await writeBackup(path, config.dataDir, names, VERSION);
       input.print(`${path}: ${sizeOf(files)}`);
@@ -118,7 +120,7 @@ const restore: Command = {
 
 /** Names that do not count as content: locks, the socket for commands, and remains of an interrupted restore. */
 const NO_CONTENT = /^(?:lock[.-].*|admin|restore-.*\.tmp|restore\.incomplete)$/;
-const PARTS: readonly string[] = [NODE_ID, KEY_FILE, RECORDINGS, basename(embeddedDatabaseDir("."))];
+const PARTS: readonly string[] = [NODE_ID, KEY_FILE, RECORDINGS, CORPORA, basename(embeddedDatabaseDir("."))];
 
 async function refuseContent(dataDir: string): Promise<void> {
   const halfDone = await partsUnderWay(dataDir);

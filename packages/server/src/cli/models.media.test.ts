@@ -32,15 +32,15 @@ describe("parley models", () => {
   });
 
   it("pulls, lists and removes a model, and says what comes next", async () => {
-    server.files.set("/smart-turn-v3.2-cpu.onnx", Buffer.alloc(200_000, 7));
+    server.files.set("/smart-turn-v3.2-cpu.onnx", Buffer.alloc(5_000_000, 7));
     const pulled = await run("pull", "smart-turn-v3");
     expect([pulled.exitCode, pulled.out]).toEqual([
       0,
       "smart-turn-v3 is installed. The service uses it from its next start.",
     ]);
-    expect(pulled.err).toContain("100 % (0.2 MB)");
+    expect(pulled.err).toContain("100 % (5.0 MB)");
     expect(pulled.err).toContain("licence BSD-2-Clause");
-    expect(readFileSync(join(dataDir, "models", "smart-turn-v3.onnx")).length).toBe(200_000);
+    expect(readFileSync(join(dataDir, "models", "smart-turn-v3.onnx")).length).toBe(5_000_000);
     const installed = rowsOf(await run("list", "--json")).filter((row) => row["installed"] === "yes");
     expect(installed.map(({ name }) => name)).toEqual(["smart-turn-v3"]);
     expect((await run("rm", "smart-turn-v3")).out).toBe("smart-turn-v3 is removed.");
@@ -48,7 +48,7 @@ describe("parley models", () => {
   });
 
   it("shows a bar on a terminal", async () => {
-    server.files.set("/smart-turn-v3.2-cpu.onnx", Buffer.alloc(200_000, 7));
+    server.files.set("/smart-turn-v3.2-cpu.onnx", Buffer.alloc(5_000_000, 7));
     const shown: string[] = [];
     await runCommand(["models", "pull", "smart-turn-v3"], {
       env: { DATA_DIR: dataDir, MODELS_MIRROR: server.url },
@@ -56,7 +56,7 @@ describe("parley models", () => {
       note: () => undefined,
       status: (line) => shown.push(line),
     });
-    expect(shown.at(-1)).toBe(`[${"#".repeat(30)}] 100 %  0.2 MB of 0.2 MB`);
+    expect(shown.at(-1)).toBe(`[${"#".repeat(30)}] 100 %  5.0 MB of 5.0 MB`);
   });
 
   it("says in a sentence what is wrong", async () => {
@@ -65,7 +65,7 @@ describe("parley models", () => {
     );
     const missing = await run("pull", "smart-turn-v3");
     expect([missing.exitCode, missing.err]).toEqual([1, expect.stringContaining("HTTP 404")]);
-    server.files.set("/smart-turn-v3.2-cpu.onnx", Buffer.alloc(200_000, 7));
+    server.files.set("/smart-turn-v3.2-cpu.onnx", Buffer.alloc(5_000_000, 7));
     server.cutAfter = 1_000;
     expect((await run("pull", "smart-turn-v3")).err).toContain("Run the same command again to continue it.");
   });

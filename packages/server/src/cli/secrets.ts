@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
+import { journalsOfWorkers } from "../app/workers/left-journals.ts";
 import { type Config, loadConfig } from "../config/config.ts";
+import { nodeDirOf } from "../config/workers/worker-config.ts";
 import type { Db } from "../store/database/db.ts";
 import { listJournalFiles } from "../store/journal/journal-files.ts";
 import { openStore } from "../store/opening/open-store.ts";
@@ -41,7 +43,9 @@ async function refuseOtherConnections(db: Db): Promise<void> {
 
 /** They are sealed with the present key, and would be lost. Other nodes have their own. */
 async function refuseJournal({ dataDir }: Config): Promise<void> {
-  const { length: calls } = await listJournalFiles(dataDir);
+  const workers = await journalsOfWorkers(dataDir);
+  const files = [dataDir, ...workers.map((number) => nodeDirOf(dataDir, number))].map(listJournalFiles);
+  const calls = (await Promise.all(files)).flat().length;
   if (calls === 0) return;
   throw new CommandError(
     `DATA_DIR has a journal with records of ${calls} calls that are not in the database yet: start the service with the ` +

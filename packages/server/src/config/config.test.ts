@@ -182,6 +182,11 @@ describe("loadConfig", () => {
     [{ DATABASE_URL: "mysql://x" }, "DATABASE_URL must be a postgres:// URL"],
     [{ DATABASE_URL: "postgres://x/y" }, "SECRETS_KEY is required together with DATABASE_URL"],
     [{ SIP_HOST: "sip:example" }, "SIP_HOST must be a host name"],
+    [{ SIP_TLS_CERT_FILE: "a.pem" }, "SIP_TLS_KEY_FILE must be set together with SIP_TLS_CERT_FILE"],
+    [
+      { SIP_ANNOUNCED_ADDRESS: "2001:db8::1" },
+      "SIP_ANNOUNCED_ADDRESS must be of the same family as SIP_BIND (0.0.0.0)",
+    ],
     [{ SECRETS_KEY: "short" }, "SECRETS_KEY must be 32 bytes in base64"],
     [{ API_KEY: "secret" }, "API_KEY must be 8 letters"],
     [{ LLM_BASE_URL: "http://127.0.0.1:1/v1" }, "LLM_MODEL is required together with LLM_BASE_URL"],

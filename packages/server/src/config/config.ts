@@ -6,11 +6,13 @@
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { AllowedTargets } from "../net/address-filter.ts";
+import type { NodeAddress } from "../net/node-address.ts";
 import type { Aliases } from "../plan/name-aliases.ts";
 import type { TurnTakingSettings } from "../plan/turn-taking.ts";
 import type { VendorTarget } from "../providers/llm-sdk/vendor-target.ts";
 import type { S3Settings } from "../providers/recordings/s3-recordings.ts";
 import type { Metering } from "../store/accounts/metering.ts";
+import { corporaOf, type CorpusSettings } from "./corpora/limits.ts";
 import { telnyxLinearOrderOf } from "./carrier-streams.ts";
 import { carrierAddressesOf, type CarrierAddresses } from "./carriers.ts";
 import type { Environment, LogLevel } from "./environment.ts";
@@ -21,6 +23,7 @@ import type { Fallbacks } from "./engines-file/listed-engine.ts";
 import { modelFieldsOf, modelServersOf, type ModelFields, type ModelServers } from "./model-servers.ts";
 import { pricesOf, type PriceTable } from "./prices.ts";
 import { recognisersOf, type Recognisers } from "./recognisers.ts";
+import { retrievalOf, type RetrievalSettings } from "./corpora/retrieval.ts";
 import { bucketOf } from "./recordings-bucket.ts";
 import { readEnvironment } from "./read-environment.ts";
 import { retentionOf, type Retention } from "./retention.ts";
@@ -30,13 +33,21 @@ import { voiceProvidersOf, type VoiceProviderTargets } from "./voice-providers.t
 import { rtpOf, type RtpSettings } from "./rtp.ts";
 import { sipOf, type SipSettings } from "./sip.ts";
 import { webRtcOf, type WebRtcSettings } from "./webrtc.ts";
+import { wantedWorkers, type WantedWorkers, type WorkerPlace } from "./workers/workers.ts";
 
-export interface Config extends ModelServers, Recognisers, Retention {
+export interface Config extends ModelServers, Recognisers, Retention, CorpusSettings {
   readonly port: number;
   readonly host: string;
   readonly publicUrl: string;
   readonly dataDir: string;
+  /** Folder of what belongs to this process alone: its lock, name, journal and previews. DATA_DIR, except in workers. */
+  readonly nodeDir: string;
+  readonly workers: WantedWorkers;
+  /** Null: the service is one process. */
+  readonly worker: WorkerPlace | null;
   readonly databaseUrl: string | null;
+  /** Where other nodes reach this one, and the port of its internal listener; null: there are no others. */
+  readonly nodeAddress: NodeAddress | null;
   readonly secretsKey: string | null;
   readonly apiKey: string | null;
   /** Where the first key is written; null: it is printed. */
@@ -91,6 +102,8 @@ export interface Config extends ModelServers, Recognisers, Retention {
   /** How the joined time of calls is counted. */
   readonly metering: Metering;
   readonly drainTimeoutMs: number;
+  /** How long a call whose process is gone waits for its client; 0: not at all, and nothing is stored for it. */
+  readonly resumeTimeoutMs: number;
   readonly smartTurnModel: SmartTurnFile;
   readonly localModels: LocalModels;
   /** Null: no traces are sent. */
@@ -103,8 +116,10 @@ export interface Config extends ModelServers, Recognisers, Retention {
   readonly rtp: RtpSettings;
   /** The byte order of linear samples in streams of Telnyx. */
   readonly telnyxLinearOrder: "s16be" | "s16le";
-  /** Null: recordings stay in DATA_DIR. */
+  /** Null: recordings and uploaded documents stay in DATA_DIR. */
   readonly recordingsBucket: S3Settings | null;
+  /** How corpora are searched. */
+  readonly retrieval: RetrievalSettings;
 }
 
 /** The model file of the turn detector that works on audio. */
@@ -125,7 +140,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     host: values.HOST,
     publicUrl,
     dataDir: values.DATA_DIR,
+    nodeDir: values.DATA_DIR,
+    workers: wantedWorkers(values),
+    worker: null,
     databaseUrl: values.DATABASE_URL ?? null,
+    nodeAddress: values.NODE_ADDRESS ?? null,
     secretsKey: values.SECRETS_KEY ?? null,
     apiKey: values.API_KEY ?? null,
     apiKeyFile: values.API_KEY_FILE ?? null,
@@ -160,12 +179,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     maxJoinTimeoutMs: values.MAX_JOIN_TIMEOUT_MS,
     maxCallDurationMs: values.MAX_CALL_DURATION_MS,
     summaries: values.SUMMARIES,
-    metering: {
-      unitMs: values.BILLING_UNIT_MS,
-      enabled: values.METERING,
-      consoleIsFree: values.CONSOLE_CALLS_FREE,
-    },
+    metering: meteringOf(values),
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
+    resumeTimeoutMs: values.RESUME_TIMEOUT_MS,
     smartTurnModel: {
       path: values.SMART_TURN_MODEL ?? join(values.DATA_DIR, "models", "smart-turn-v3.onnx"),
       isNamed: values.SMART_TURN_MODEL !== undefined,
@@ -178,7 +194,17 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rtp: rtpOf(values),
     telnyxLinearOrder: telnyxLinearOrderOf(values),
     ...retentionOf(values),
+    ...corporaOf(values),
     recordingsBucket: bucketOf(values),
+    retrieval: retrievalOf(values),
+  };
+}
+
+function meteringOf(values: Environment): Config["metering"] {
+  return {
+    unitMs: values.BILLING_UNIT_MS,
+    enabled: values.METERING,
+    consoleIsFree: values.CONSOLE_CALLS_FREE,
   };
 }
 

@@ -4,7 +4,9 @@
  */
 
 import { z } from "zod";
+import { checkRetrievalFields, RETRIEVAL_FIELDS } from "./corpora/retrieval.ts";
 import { readAllowedTargets } from "../net/address-filter.ts";
+import { readNodeAddress } from "../net/node-address.ts";
 import { readTrustedProxies } from "../net/trusted-proxies.ts";
 import { ALIAS_FIELDS } from "./aliases.ts";
 import { CARRIER_FIELDS } from "./carriers.ts";
@@ -12,6 +14,7 @@ import { flag, httpUrl, optional, readBy, whole } from "./env-fields.ts";
 import { CARRIER_STREAM_FIELDS } from "./carrier-streams.ts";
 import { LANGUAGE_MODEL_FIELDS } from "./language-models.ts";
 import { LOCAL_MODEL_FIELDS } from "./local-models.ts";
+import { CORPUS_FIELDS } from "./corpora/limits.ts";
 import { FALLBACK_FIELDS } from "./fallback-engines.ts";
 import { MODEL_FIELDS } from "./model-servers.ts";
 import { PRICE_FIELDS } from "./prices.ts";
@@ -24,6 +27,7 @@ import { TRACE_FIELDS } from "./traces.ts";
 import { TURN_TAKING_FIELDS } from "./turn-taking.ts";
 import { VOICE_PROVIDER_FIELDS } from "./voice-providers.ts";
 import { WEBRTC_FIELDS } from "./webrtc.ts";
+import { WORKER_FIELDS } from "./workers/workers.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -69,6 +73,7 @@ const DATABASE_FIELDS = {
     .string()
     .refine((text) => Buffer.from(text, "base64").length === 32, "must be 32 bytes in base64")
     .optional(),
+  NODE_ADDRESS: readBy(readNodeAddress).optional(),
 };
 
 const CALL_FIELDS = {
@@ -78,6 +83,8 @@ const CALL_FIELDS = {
   // The bounds of the API; a deployment can only lower them.
   MAX_JOIN_TIMEOUT_MS: whole(1_000, 3_600_000).default(3_600_000),
   MAX_CALL_DURATION_MS: whole(1_000, 86_400_000).default(86_400_000),
+  // Callers whose service is gone wait half a minute; 0 ends their calls at once, and stores no snapshots.
+  RESUME_TIMEOUT_MS: whole(0, 600_000).default(30_000),
   SUMMARIES: flag.default(true),
   // Carriers bill by 6 s; a minute is the other common unit. No tariff has a unit longer than an hour.
   BILLING_UNIT_MS: whole(1, 3_600_000).default(6_000),
@@ -97,6 +104,7 @@ const LIMIT_FIELDS = {
 export const Environment = z
   .object({
     ...SERVER_FIELDS,
+    ...WORKER_FIELDS,
     ...DATABASE_FIELDS,
     ...MODEL_FIELDS,
     ...VOICE_PROVIDER_FIELDS,
@@ -111,14 +119,17 @@ export const Environment = z
     ...TURN_TAKING_FIELDS,
     ...RETENTION_FIELDS,
     ...BUCKET_FIELDS,
+    ...CORPUS_FIELDS,
     ...LIMIT_FIELDS,
     ...WEBRTC_FIELDS,
     ...RTP_FIELDS,
     ...SIP_FIELDS,
     ...CARRIER_STREAM_FIELDS,
     ...TRACE_FIELDS,
+    ...RETRIEVAL_FIELDS,
   })
   .superRefine(checkBucketFields)
-  .superRefine(checkSipFields);
+  .superRefine(checkSipFields)
+  .superRefine(checkRetrievalFields);
 
 export type Environment = z.infer<typeof Environment>;

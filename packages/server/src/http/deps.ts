@@ -18,8 +18,10 @@ import type {
   JoinLookup,
   WebRtcSignalling,
 } from "../joins/api.ts";
+import type { SearchCorpus } from "../corpora/search-types.ts";
 import type { CreateCall, SendOutcome } from "../lifecycle/api.ts";
 import type { CarrierRequests } from "../telephony/api.ts";
+import type { SipChecks } from "../telephony/sip/checks/check-trunk.ts";
 import type { Resource, SpellMedium } from "../lifecycle/resource.ts";
 import type { ContextChecker } from "../lifecycle/create/schema-checks.ts";
 import type { Aliases } from "../plan/name-aliases.ts";
@@ -28,6 +30,11 @@ import type { CloneRequest } from "../ports/voice-cloning.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import type { TestTool } from "../lifecycle/tool-test.ts";
 import type { ToolTestOutcome } from "../ports/tool-test.ts";
+import type { CorpusFiles } from "../ports/corpora/corpus-files.ts";
+import type { CorpusLimits } from "../store/corpora/account-limits.ts";
+import type { LoadIds } from "../store/corpora/loads.ts";
+import type { FilePlace } from "../store/corpora/uploads.ts";
+import type { Db } from "../store/database/db.ts";
 import type { CallColumns } from "../store/database/tables/calls.ts";
 import type { CallRow } from "../store/calls/calls.ts";
 import type { Store } from "../store/opening/open-store.ts";
@@ -43,6 +50,8 @@ export interface HttpDeps {
   /** Address and port to listen on; port 0 takes a free one. */
   readonly host: string;
   readonly port: number;
+  /** Other processes of this service listen at the same port. */
+  readonly sharesPort?: boolean;
   /** Version of the service, as the description of the interface prints it. */
   readonly version: string;
   /** Base of join URLs and paging links, without a trailing slash. Null: made from the listen address. */
@@ -50,8 +59,10 @@ export interface HttpDeps {
   /** 32 bytes from which the server derives its own signing keys (cursors); `SECRETS_KEY`. */
   readonly secretsKey: Uint8Array;
   readonly logger: Logger;
-  /** Printed by `/metrics`; the server adds its own request histogram to it. */
+  /** The server adds its own request histogram to it. */
   readonly registry: Registry;
+  /** What `/metrics` prints: the registry, with those of the other processes of this service. Null: not now. */
+  readonly readMetrics: () => Promise<string | null>;
   readonly settings: HttpSettings;
   readonly recordings: Recordings;
   /** Removes this node's files of a deleted call, now or, when that fails, later. Never rejects. */
@@ -88,10 +99,14 @@ export interface HttpDeps {
   readonly contextChecker: (accountId: string, template: CallTemplate) => Promise<ContextChecker>;
   /** How many calls each account may create, as sliding windows. */
   readonly accountRates: readonly ThrottleRule[];
+  /** This node's share of the request rates of `settings`, from 0 to 1. */
+  readonly rateShare: () => number;
   /** Checks everything, stores the call and starts it. */
   readonly createCall: CreateCall;
   /** Answers the webhooks of carriers, and checks their configurations. */
   readonly carriers: CarrierRequests;
+  /** Checks SIP trunks, registrations and the configuration of accounts. */
+  readonly sipChecks: SipChecks;
   readonly findJoin: (input: FindJoinInput) => Promise<JoinLookup>;
   /**
    * Takes over an upgraded socket. The socket is paused until the outcome is known, so listeners may be attached at
@@ -99,17 +114,20 @@ export interface HttpDeps {
    */
   readonly connectCall: (input: ConnectCallInput) => ConnectOutcome | Promise<ConnectOutcome>;
   readonly webRtc: WebRtcSignalling;
-  /** `not_live`: the call has ended, or never ran in this process. */
-  readonly sendToCall: (callId: string, message: SendCallDataMessage) => SendOutcome;
-  /** Ends a call that nobody has joined. False: it is joined, or not live in this process. */
-  readonly endUnjoined: (callId: string) => boolean;
+  /** Wherever the call runs. `not_live`: it has ended. `elsewhere`: its node cannot be reached. */
+  readonly sendToCall: (callId: string, message: SendCallDataMessage) => Promise<SendOutcome | "elsewhere">;
+  /** Ends a call that nobody has joined, wherever it waits. `not_waiting`: it was joined, or has ended. */
+  readonly endUnjoined: (callId: string) => Promise<"ended" | "not_waiting" | "elsewhere">;
   readonly console: ConsoleSite;
   /** The engines that new calls use, and how they are changed. */
   readonly engines: EngineAdministration;
+  /** Finds passages in the documents of a corpus. */
+  readonly searchCorpus: SearchCorpus;
   /** Runs an http tool once, outside of any call. The definition holds its secrets. */
   readonly testTool: TestTool<ToolTestOutcome>;
   /** Why a URL with a literal address may not be reached from here, or null. */
   readonly refusedTarget: (url: string, kind?: "http" | "websocket") => string | null;
+  readonly corpora: CorpusActions;
   /** Call it after a transaction that may have written webhook deliveries. */
   readonly deliver: () => void;
   /** Call it after a transaction that may have written work for batches. */
@@ -122,6 +140,17 @@ export interface HttpDeps {
   readonly toolsOfOpenApi: (accountId: string, bytes: Uint8Array) => Promise<OpenApiTools>;
   /** Wall clock in ms since 1970. */
   readonly nowMs: () => number;
+}
+
+/** What requests for corpora start. */
+export interface CorpusActions {
+  readonly limits: CorpusLimits;
+  /** Where `files` writes; null: in the bucket. */
+  readonly filePlace: FilePlace;
+  readonly files: Pick<CorpusFiles, "write" | "remove">;
+  /** Queues the load of a source in the transaction that makes it necessary. Call `wakeLoads` after it. */
+  readonly queueLoad: (tx: Db, source: LoadIds) => Promise<void>;
+  readonly wakeLoads: () => void;
 }
 
 /** Null: neither the account nor the deployment has a key of a provider that makes voices from recordings. */
@@ -181,6 +210,8 @@ export interface HttpSettings {
   readonly apiNames: "neutral" | "vendor";
   /** The parent of the accounts' SIP domains, such as `sip.example`. */
   readonly sipHost: string;
+  /** Calls over SIP are switched on. */
+  readonly servesSip: boolean;
   /** Origins that may send `X-API-Key` from a browser, such as `https://console.example`. */
   readonly allowedOrigins: readonly string[];
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */

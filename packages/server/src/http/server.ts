@@ -13,8 +13,6 @@ import type { AuthenticatedKey } from "../store/database/api-key-cache.ts";
 import { authentication, requireScope } from "./api/auth.ts";
 import { type AuditedRequest, type RecordRefusal, recordRefusals } from "./api/audit.ts";
 import { closeHttpServer } from "./shutdown.ts";
-import { placeInConsole } from "./pages/console-pages.ts";
-import { cursorSigner } from "./api/cursor.ts";
 import type { HttpDeps, HttpServer } from "./deps.ts";
 import { inject } from "./inject.ts";
 import { joinAttempts, requestDurations } from "./api/http-metrics.ts";
@@ -30,19 +28,19 @@ import {
   announcesBody,
   CORS_HEADERS,
   loggedPath,
-  preflightHeaders,
   readHeaders,
   SECURITY_HEADERS,
   STRICT_TRANSPORT,
 } from "./api/headers.ts";
+import { handlerDepsOf } from "./api/handler-deps.ts";
 import { readForm } from "./api/forms.ts";
 import { answerOnce } from "./api/idempotency.ts";
 import { JoinSockets } from "./joins/join-sockets.ts";
 import { MAX_BODY_BYTES } from "./api/json-body.ts";
 import { KnownPaths, libraryPath } from "./api/known-paths.ts";
 import { LargeBodies } from "./api/large-bodies.ts";
-import { operatorCheck } from "./api/operator.ts";
 import { type PlainRoute, plainRoutes } from "./pages/plain-routes.ts";
+import { sipLogRoute } from "./pages/sip-log-page.ts";
 import { printedHost } from "./printed-host.ts";
 import {
   brokenRequest,
@@ -53,12 +51,12 @@ import {
 } from "./api/problems.ts";
 import { handlers } from "./routes/handlers.ts";
 import { type BodyPace, LARGE_PACE, USUAL_PACE, watchPace } from "./api/slow-bodies.ts";
-import { ConcurrencyLimit } from "../pacing/concurrency-limit.ts";
 import { trustedBy } from "../net/trusted-proxies.ts";
 import { limitConnections } from "./limit-connections.ts";
 import { closeIfUnfinished } from "./api/unfinished-bodies.ts";
-import { limitWrongTokens } from "./joins/wrong-tokens.ts";
+import { unknownRoute } from "./pages/unknown-route.ts";
 import { webRtcRoutes } from "./joins/web-rtc.ts";
+import { corpusUploadRoutes } from "./corpora/upload-addresses.ts";
 import { carrierCallbackRoutes } from "./telephony/carrier-callbacks.ts";
 
 /** From the first byte of a request to the last of its body, for every kind; see `slow-bodies.ts` for each. */
@@ -67,10 +65,11 @@ const REQUEST_TIMEOUT_MS = LARGE_PACE.totalMs + 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Limit of open connections, calls included; new ones above it are dropped. Far below the usual open file limit. */
 const MAX_CONNECTIONS = 10_000;
-/** Of an account at a time; each may take 40 s. */
-const MAX_TOOL_TESTS = 8;
 /** Longest path parameter; join tokens have at most 256 characters. */
 const MAX_PARAM_LENGTH = 256;
+
+/** The library passes it on to Node, but has no type for it. */
+const REUSED = { reusePort: true };
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -96,16 +95,7 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
   let draining = false;
   let port = deps.port;
   const publicUrl = (): string => deps.publicUrl ?? `http://${printedHost(deps.host)}:${port}`;
-  const findJoin = limitWrongTokens(deps.findJoin, deps.nowMs);
-  const handlerDeps: HandlerDeps = {
-    http: deps,
-    findJoin,
-    operator: operatorCheck(deps.engines.operatorKey, deps.nowMs),
-    toolTests: new ConcurrencyLimit(MAX_TOOL_TESTS),
-    cursors: cursorSigner(deps.secretsKey),
-    publicUrl,
-    draining: () => draining,
-  };
+  const handlerDeps = handlerDepsOf(deps, { publicUrl, draining: () => draining });
   const problem: ServerContext["problem"] = (error, requestId) =>
     problemAnswer(toApiError(error), publicUrl(), requestId, deps.settings.apiNames);
   const app = createApp(deps, problem);
@@ -118,8 +108,14 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
   addApiRoutes(context);
   const joined = joinAttempts(deps.registry);
   const counted = (outcome: string): void => joined.inc({ outcome });
-  const ofCalls = [...webRtcRoutes(handlerDeps, counted), ...carrierCallbackRoutes(handlerDeps)];
-  for (const route of plainRoutes(handlerDeps, ofCalls)) addPlainRoute(context, route);
+  const more = [
+    ...webRtcRoutes(handlerDeps, counted),
+    ...carrierCallbackRoutes(handlerDeps),
+    ...corpusUploadRoutes(handlerDeps),
+    sipLogRoute(handlerDeps),
+  ];
+  const uploads = new LargeBodies();
+  for (const route of plainRoutes(handlerDeps, more)) addPlainRoute(context, route, uploads);
   const releaseConnection = limitConnections(app.server, deps);
   const joins = createJoins(context, counted, releaseConnection);
   joins.attach(app.server);
@@ -134,7 +130,7 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
       return port;
     },
     listen: async () => {
-      await app.listen({ host: deps.host, port: deps.port });
+      await app.listen(listenOptions(deps));
       const address = app.server.address();
       if (typeof address === "object" && address !== null) port = address.port;
     },
@@ -149,6 +145,17 @@ export async function buildServer(deps: HttpDeps): Promise<HttpServer> {
     },
     inject: async (request) => inject(app, request),
   };
+}
+
+/**
+ * With the port shared, the kernel gives each connection to one of the processes. A primary process that passes them on
+ * would lose those on their way to a worker that has just died: their clients would wait without an answer.
+ */
+function listenOptions({ host, port, sharesPort }: HttpDeps): {
+  readonly host: string;
+  readonly port: number;
+} {
+  return sharesPort === true ? { host, port, ...REUSED } : { host, port };
 }
 
 function requestIdOf(request: IncomingMessage): string {
@@ -212,7 +219,10 @@ function addHooks(context: ServerContext): void {
     setCommonHeaders(deps, request, reply);
     // Answered here, so that no body is read for it.
     if (request.is404 && announcesBody(request.headers)) watchBody(context, reply, USUAL_PACE);
-    if (request.is404) await sendAnswer(reply, await unknownRoute(context, request));
+    if (request.is404) {
+      const { method, url, headers, id } = request;
+      await sendAnswer(reply, await unknownRoute(context, { method, url, headers, requestId: id }));
+    }
   });
   app.addHook("onResponse", async (request, reply) => {
     closeIfUnfinished(request.raw);
@@ -247,34 +257,13 @@ function addHooks(context: ServerContext): void {
   });
 }
 
-/** 404 for unknown paths, 405 for unknown methods, answers to the preflights of browsers, and console paths. */
-async function unknownRoute(context: ServerContext, request: FastifyRequest): Promise<Answer> {
-  const { deps, knownPaths, problem } = context;
-  const path = request.url.split("?", 1)[0] ?? "";
-  const methods = knownPaths.methodsOf(path);
-  if (methods === null) {
-    const page = await placeInConsole(context.handlerDeps, {
-      method: request.method,
-      path,
-      accept: request.headers.accept,
-    });
-    return page ?? problem(new ApiError("not_found", `There is nothing at ${loggedPath(path)}.`), request.id);
-  }
-  const allow = methods.join(", ");
-  if (request.method === "OPTIONS") {
-    const cors = preflightHeaders(request.headers.origin, methods, deps.settings.allowedOrigins);
-    return { status: 204, headers: { allow, ...cors }, body: null };
-  }
-  const answer = problem(new ApiError("method_not_allowed", `This path takes ${allow}.`), request.id);
-  return { ...answer, headers: { ...answer.headers, allow } };
-}
-
 function addApiRoutes(context: ServerContext): void {
   const { deps } = context;
   const authenticate = authentication({
     db: deps.store.db,
     rateLimitPerKey: deps.settings.rateLimitPerKey,
     rateLimitPerAccount: deps.settings.rateLimitPerAccount,
+    share: deps.rateShare,
     nowMs: deps.nowMs,
   });
   const largeBodies = new LargeBodies();
@@ -354,9 +343,18 @@ async function answerApi(context: ServerContext, name: RouteName, request: Fasti
   return answerOnce(once, answer, { db: context.deps.store.db, logger: context.deps.logger, problem });
 }
 
-function addPlainRoute(context: ServerContext, route: PlainRoute): void {
+function addPlainRoute(context: ServerContext, route: PlainRoute, largeBodies: LargeBodies): void {
+  const { admit } = route;
+  const admitLarge = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { headers, url } = request;
+    await admit?.({ params: request.params as Readonly<Record<string, string>>, headers });
+    const size = { accountId: url, contentLength: headers["content-length"], maxBytes: route.maxBytes };
+    const isLarge = largeBodies.admit(size, { request: request.raw, answer: reply.raw });
+    watchBody(context, reply, isLarge ? LARGE_PACE : USUAL_PACE);
+  };
   context.knownPaths.add(route.path, route.method);
   context.app.route({
+    ...(admit === undefined ? {} : { onRequest: admitLarge }),
     method: route.method,
     url: libraryPath(route.path),
     config: { routePath: route.path, frequent: route.frequent },
@@ -366,7 +364,8 @@ function addPlainRoute(context: ServerContext, route: PlainRoute): void {
       const params = request.params as Readonly<Record<string, string>>;
       const body = request.body instanceof Uint8Array ? request.body : null;
       const clientAddress = request.ip;
-      return sendAnswer(reply, await route.answer({ params, headers, url, body, requestId, clientAddress }));
+      const answer = () => route.answer({ params, headers, url, body, requestId, clientAddress });
+      return sendAnswer(reply, await largeBodies.during(request.raw, answer));
     },
   });
 }

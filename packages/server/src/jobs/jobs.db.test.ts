@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { PgBoss } from "pg-boss";
+import { expect, it, vi } from "vitest";
 import { inTransaction } from "../store/database/db.ts";
 import { describeOnBothDatabases, type TestStore } from "../store/testing/databases.ts";
 import { runnable, type JobDefinition, type JobHandler } from "./definitions/job.ts";
@@ -25,13 +26,27 @@ const sumJob: JobDefinition<Sum> = {
   givenUp: givenUpJob,
 };
 
+interface Share {
+  readonly accountId: string;
+  readonly name: string;
+}
+
+const shareJob: JobDefinition<Share> = {
+  name: "share",
+  read: (data) => data as Share,
+  atOnce: 2,
+  ofAccount: { atOnce: 1, idOf: ({ accountId }) => accountId },
+  limitSeconds: 120,
+  retries: { limit: 2, delaySeconds: 0, maxDelaySeconds: null },
+};
+
 const logged: object[] = [];
 const silent = { warn: () => undefined, error: () => undefined };
 const LIMIT = { timeout: 60_000, interval: 20 };
 
 async function open({ store }: TestStore): Promise<Jobs> {
   const log = { ...silent, warn: (fields: object) => void logged.push(fields) };
-  return openJobs({ store, definitions: [givenUpJob, sumJob], log });
+  return openJobs({ store, definitions: [givenUpJob, sumJob, shareJob], log });
 }
 
 async function withJobs(
@@ -73,6 +88,29 @@ describeOnBothDatabases("jobs", (current) => {
     expect(done).toHaveLength(2);
   });
 
+  it("make one place poll for each of them, in turn", async () => {
+    const woken = vi.spyOn(PgBoss.prototype, "notifyWorker");
+    await withJobs(
+      current(),
+      () => Promise.resolve(),
+      (jobs) => {
+        const wokenBy = (newJobs?: number): string[] => {
+          woken.mockClear();
+          jobs.wake(sumJob, newJobs);
+          return woken.mock.calls.map(([worker]) => worker);
+        };
+        const [first, second, third] = [wokenBy(), wokenBy(), wokenBy()];
+        expect([first.length, second.length]).toEqual([1, 1]);
+        expect(second).not.toEqual(first);
+        expect(third).toEqual(first);
+        expect(wokenBy(9).toSorted()).toEqual([...first, ...second].toSorted());
+        expect(wokenBy(0)).toEqual([]);
+        return Promise.resolve();
+      },
+    );
+    woken.mockRestore();
+  });
+
   it("are retried, and after their last attempt reported and passed to another job", async () => {
     const { db } = current();
     const seen: number[] = [];
@@ -99,6 +137,36 @@ describeOnBothDatabases("jobs", (current) => {
         expect(logged).toMatchObject([line, line, line]);
       },
     );
+  });
+
+  it("of an account wait for each other, and those of another account pass them", async () => {
+    const { db } = current();
+    const jobs = await open(current());
+    const begun: string[] = [];
+    const ends = new Map<string, () => void>();
+    try {
+      await inTransaction(db, async (tx) => {
+        for (const [accountId, name] of [
+          ["a", "a1"],
+          ["a", "a2"],
+          ["b", "b1"],
+        ] as const)
+          await jobs.send(tx, shareJob, { accountId, name });
+      });
+      const handler: JobHandler<Share> = async ({ data: { name } }) => {
+        begun.push(name);
+        await new Promise<void>((end) => ends.set(name, end));
+      };
+      await jobs.start([runnable(shareJob, handler)]);
+      await expect.poll(() => begun.toSorted(), LIMIT).toEqual(["a1", "b1"]);
+      ends.get("b1")?.();
+      ends.get("a1")?.();
+      await expect.poll(() => begun.toSorted(), LIMIT).toEqual(["a1", "a2", "b1"]);
+      ends.get("a2")?.();
+    } finally {
+      for (const end of ends.values()) end();
+      await jobs.close();
+    }
   });
 
   it("wait for their time, and for a process that runs them", async () => {

@@ -7,8 +7,9 @@ import { randomUUID } from "node:crypto";
 import { PgBoss, type Queue } from "pg-boss";
 import type { Db } from "../store/database/db.ts";
 import type { Store } from "../store/opening/open-store.ts";
+import { PREPARED_MARK } from "../store/database/prepared-mark.ts";
 import { rawSqlOf, type RunSql } from "../store/database/raw-sql.ts";
-import type { JobDefinition, RunnableJob } from "./definitions/job.ts";
+import type { JobDefinition, RunnableJob, SendOptions } from "./definitions/job.ts";
 
 export interface Jobs {
   /** Queues a job within the transaction of `tx`. Call `wake` after it. */
@@ -18,17 +19,12 @@ export interface Jobs {
     data: Data,
     options?: SendOptions,
   ): Promise<void>;
-  /** There are new jobs of this kind: polls for them at once instead of at the next interval. */
-  wake(definition: Pick<JobDefinition<object>, "name">): void;
+  /** There are so many new jobs of this kind, one if not given: polls for them at once instead of at the next interval. */
+  wake(definition: Pick<JobDefinition<object>, "name">, newJobs?: number): void;
   /** Runs these kinds in this process. */
   start(runnable: readonly RunnableJob[]): Promise<void>;
   /** Takes no new jobs, waits for running ones, aborts those that exceed the limit. Idempotent. */
   close(): Promise<void>;
-}
-
-export interface SendOptions {
-  /** Earliest start; wall clock, ms since 1970. */
-  readonly startAfterMs?: number;
 }
 
 export interface JobsDeps {
@@ -82,8 +78,17 @@ export async function openJobs({ store, definitions, log }: JobsDeps): Promise<J
   return new BossJobs(boss, log);
 }
 
+/** The poll for a job, the only text of every job that has no values. */
+const POLL = /^\s*WITH\s+next AS\b/;
+
+/** Texts of every job do not vary, and find their rows by indexes of the queue. Others may be several statements. */
 function databaseOf(run: RunSql): { executeSql: (text: string, values?: unknown[]) => ReturnType<RunSql> } {
-  return { executeSql: (text, values) => run(text, values) };
+  return {
+    executeSql: (text, values = []) => {
+      const isOfEveryJob = values.length > 0 || POLL.test(text);
+      return run(isOfEveryJob ? `${PREPARED_MARK} ${text}` : text, values);
+    },
+  };
 }
 
 function queueOf({ name, limitSeconds, retries, givenUp }: JobDefinition<object>): Queue {
@@ -103,10 +108,18 @@ function queueOf({ name, limitSeconds, retries, givenUp }: JobDefinition<object>
   };
 }
 
+/** One of the places in which jobs of a kind run. */
+interface Place {
+  /** Of pg-boss. */
+  worker: string;
+  isBusy: boolean;
+}
+
 class BossJobs implements Jobs {
   readonly #boss: PgBoss;
   readonly #log: JobsDeps["log"];
-  readonly #workers = new Map<string, string[]>();
+  /** By kind. The place that was woken longest ago is the first one. */
+  readonly #places = new Map<string, Place[]>();
   readonly #stopping = new AbortController();
   #closed: Promise<void> | null = null;
 
@@ -117,33 +130,44 @@ class BossJobs implements Jobs {
 
   async send<Data extends object>(
     tx: Db,
-    { name }: JobDefinition<Data>,
+    { name, ofAccount }: JobDefinition<Data>,
     data: Data,
     { startAfterMs }: SendOptions = {},
   ): Promise<void> {
     const later = startAfterMs === undefined ? {} : { startAfter: new Date(startAfterMs) };
-    const jobId = await this.#boss.send(name, data, { db: databaseOf(rawSqlOf(tx)), ...later });
+    const group = ofAccount === undefined ? {} : { group: { id: ofAccount.idOf(data) } };
+    const jobId = await this.#boss.send(name, data, { db: databaseOf(rawSqlOf(tx)), ...later, ...group });
     if (jobId === null) throw new Error(`No job ${name} was left.`);
   }
 
-  wake({ name }: Pick<JobDefinition<object>, "name">): void {
-    for (const worker of this.#workers.get(name) ?? []) this.#boss.notifyWorker(worker);
+  /** One place for each job: if all polled, seven of eight would find nothing. Busy ones poll when they are done. */
+  wake({ name }: Pick<JobDefinition<object>, "name">, newJobs = 1): void {
+    const places = this.#places.get(name) ?? [];
+    const woken = places.filter(({ isBusy }) => !isBusy).slice(0, newJobs);
+    for (const place of woken) {
+      places.splice(places.indexOf(place), 1);
+      places.push(place);
+      this.#boss.notifyWorker(place.worker);
+    }
   }
 
   async start(runnable: readonly RunnableJob[]): Promise<void> {
     for (const job of runnable) {
       const { name, atOnce } = job.definition;
-      const workers: string[] = [];
-      this.#workers.set(name, workers);
-      for (let place = 0; place < atOnce; place += 1) workers.push(await this.#work(job));
+      const places: Place[] = [];
+      this.#places.set(name, places);
+      for (let count = 0; count < atOnce; count += 1) places.push(await this.#work(job));
     }
   }
 
-  async #work({ definition, run }: RunnableJob): Promise<string> {
-    let worker: string | null = null;
-    const options = { batchSize: 1, pollingIntervalSeconds: POLL_SECONDS } as const;
-    worker = await this.#boss.work<unknown>(definition.name, options, async ([job]) => {
+  async #work({ definition, run }: RunnableJob): Promise<Place> {
+    const place: Place = { worker: "", isBusy: false };
+    const { ofAccount } = definition;
+    const share = ofAccount === undefined ? {} : { localGroupConcurrency: ofAccount.atOnce };
+    const options = { batchSize: 1, pollingIntervalSeconds: POLL_SECONDS, ...share } as const;
+    place.worker = await this.#boss.work<unknown>(definition.name, options, async ([job]) => {
       if (job === undefined) return;
+      place.isBusy = true;
       try {
         const signal = AbortSignal.any([job.signal, this.#stopping.signal]);
         await run({ jobId: job.id, data: job.data, signal });
@@ -154,11 +178,12 @@ class BossJobs implements Jobs {
         }
         throw error;
       } finally {
+        place.isBusy = false;
         // It fetches the next one at once, and waits only when there is none.
-        if (worker !== null) this.#boss.notifyWorker(worker);
+        if (place.worker !== "") this.#boss.notifyWorker(place.worker);
       }
     });
-    return worker;
+    return place;
   }
 
   close(): Promise<void> {
@@ -171,7 +196,7 @@ class BossJobs implements Jobs {
       CLOSE_LIMIT_MS,
     );
     try {
-      await Promise.all([...this.#workers.keys()].map((name) => this.#boss.offWork(name)));
+      await Promise.all([...this.#places.keys()].map((name) => this.#boss.offWork(name)));
     } finally {
       clearTimeout(limit);
     }

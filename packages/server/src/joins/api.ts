@@ -15,13 +15,17 @@ export interface FindJoinInput {
   /** Neutral path spelling: web_rtc, server_web_socket, telephony1..telephony4. */
   readonly medium: string;
   readonly token: string;
+  /** A request of a connection that exists, or is thought to: nothing is claimed, and only `not_found` counts. */
+  readonly isOfConnection?: boolean;
 }
 
 /**
  * `ok`: waits for its join. `lost`: was connected and may return within its grace, also while draining. `joined`:
- * connected now. `gone`: after the join timeout or the end. `not_found`: any part of the URL is wrong.
+ * connected now. `gone`: after the join timeout or the end. `not_found`: any part of the URL is wrong. `elsewhere`:
+ * the client may return to another node, or that one cannot be reached. `orphaned`: its process is gone, and this one cannot go on with it. `full`, `draining`: this node takes no further call.
  */
-export type JoinLookup = "ok" | "lost" | "joined" | "gone" | "not_found";
+export type JoinLookup =
+  "ok" | "lost" | "joined" | "gone" | "not_found" | "elsewhere" | "orphaned" | "full" | "draining";
 
 export interface ConnectCallInput {
   readonly callId: string;
@@ -40,8 +44,8 @@ export interface WebRtcSignalling {
   readonly offer: (input: WebRtcOffer) => Promise<WebRtcAnswer>;
   /** `text` is a fragment (RFC 8840): candidates, or new credentials for a restart. */
   readonly patch: (connection: WebRtcConnection, text: string) => Promise<WebRtcPatched>;
-  /** False: no such connection exists. */
-  readonly hangUp: (connection: WebRtcConnection) => boolean;
+  /** `elsewhere`: the node that runs the call cannot be reached. */
+  readonly hangUp: (connection: WebRtcConnection) => Promise<"done" | "unknown" | "elsewhere">;
 }
 
 export interface WebRtcOffer {
@@ -59,8 +63,8 @@ export type WebRtcAnswer =
   | { readonly kind: "answered"; readonly sdp: string; readonly connectionId: string }
   /** `reason` ends a sentence that begins with "The offer". */
   | { readonly kind: "refused"; readonly reason: string }
-  /** `pending`: another offer of the call is being answered. */
-  | { readonly kind: "joined" | "gone" | "no_capacity" | "pending" }
+  /** `pending`: another offer of the call is being answered. `elsewhere`: its node cannot be reached. */
+  | { readonly kind: "joined" | "gone" | "no_capacity" | "pending" | "elsewhere" }
   /** More offers than a minute allows. */
   | { readonly kind: "too_many"; readonly waitMs: number };
 
@@ -70,7 +74,9 @@ export type WebRtcPatched =
   | { readonly kind: "refused"; readonly reason: string }
   /** More restarts than a minute allows, or too many requests of the connection at a time. */
   | { readonly kind: "too_many"; readonly waitMs: number }
-  | { readonly kind: "unknown" };
+  | { readonly kind: "unknown" }
+  /** The node that runs the call cannot be reached. */
+  | { readonly kind: "elsewhere" };
 
 export interface JoinQuery {
   /** At most 120 characters; longer ones are cut. */

@@ -122,7 +122,7 @@ describe("joins by WebRTC", () => {
     const ports = [first, second].flatMap((answer) => places(answer?.sdp ?? ""));
     expect(ports.sort()).toEqual(RANGE.map((port) => `127.0.0.1 ${String(port)}`));
     expect(await offer("three", sdp)).toEqual({ kind: "no_capacity" });
-    expect(joins.hangUp({ callId: "one", connectionId: first?.connectionId ?? "" })).toBe(true);
+    expect(await joins.hangUp({ callId: "one", connectionId: first?.connectionId ?? "" })).toBe("done");
     let again: WebRtcAnswer = { kind: "no_capacity" };
     for (let tries = 0; again.kind !== "answered" && tries < 50; tries += 1)
       again = await offer("three", sdp);
@@ -189,10 +189,10 @@ describe("joins by WebRTC", () => {
     const both = await Promise.all(others.map((other) => joins.patch(connection, other)));
     const answers = both.map((patched) => (patched.kind === "taken" ? patched.fragment : null));
     expect(new Set([restarted.fragment, ...answers]).size).toBe(3);
-    expect(joins.hangUp(connection)).toBe(true);
+    expect(await joins.hangUp(connection)).toBe("done");
     expect(records.get("call")?.closings).toEqual([{ regular: true, code: 1000 }]);
     expect(transports.get("call")?.sendAudio(new Int16Array(320))).toBe(false);
-    expect(joins.hangUp(connection)).toBe(false);
+    expect(await joins.hangUp(connection)).toBe("unknown");
     expect(await joins.patch(connection, fragment)).toEqual({ kind: "unknown" });
   });
 

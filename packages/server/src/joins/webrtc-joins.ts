@@ -55,6 +55,8 @@ export interface WebRtcJoinsOptions {
 }
 
 export interface WebRtcJoins extends WebRtcSignalling {
+  /** Closes the offers of a call that are answered and not connected: another node has the call. */
+  readonly drop: (callId: string) => void;
   /** Closes the transports that are not connected to a call. */
   readonly close: () => Promise<void>;
 }
@@ -79,7 +81,8 @@ export function openWebRtcJoins(options: WebRtcJoinsOptions): WebRtcJoins {
     iceServerLinks: iceServerLinks(options.settings.iceServers),
     offer: (input) => joins.offer(input),
     patch: (connection, text) => joins.patch(connection, text),
-    hangUp: (connection) => joins.hangUp(connection),
+    hangUp: (connection) => Promise.resolve(joins.hangUp(connection) ? "done" : "unknown"),
+    drop: (callId) => joins.drop(callId),
     close: () => joins.close(),
   };
 }
@@ -122,7 +125,7 @@ class Joins {
     const leg = await this.#open(offer, { callId, accountId });
     if ("kind" in leg) return leg;
     // A client that repeats its offer has not received the first answer, or cannot use it.
-    for (const [id, joining] of this.#pending()) if (joining.callId === callId) this.#drop(id, joining);
+    this.drop(callId);
     const connectionId = randomUUID();
     const joining: Joining = {
       callId,
@@ -192,6 +195,10 @@ class Joins {
     if (joining.transport === null) this.#drop(connectionId, joining);
     else joining.transport.hangUp();
     return true;
+  }
+
+  drop(callId: string): void {
+    for (const [id, joining] of this.#pending()) if (joining.callId === callId) this.#drop(id, joining);
   }
 
   async close(): Promise<void> {

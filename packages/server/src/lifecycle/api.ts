@@ -26,6 +26,18 @@ export interface CreateCallInput {
   readonly requestContext?: object | undefined;
   /** The call is one that a carrier has announced, whose id is made from the carrier's. */
   readonly incoming?: { readonly callId: string } | undefined;
+  /** The call is a conversation with the person who is to take over the caller of another call. */
+  readonly consultation?: Consultation | undefined;
+}
+
+/** `request` then has the instructions, the medium and the limits; the rest is that of the caller's call. */
+export interface Consultation {
+  /** The caller's call, of the same account. */
+  readonly callId: string;
+  /** Header fields of the request that dials, whose names begin with `X-`. */
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  /** Called with the id of the new call before anybody is dialled. */
+  readonly dialling: (callId: string) => void;
 }
 
 /** `reason` is a sentence for the person who sent the request. Only `created` leaves a call behind. */

@@ -16,7 +16,20 @@ export async function loadPriorCall(
 ): Promise<PriorCall | "running" | null> {
   const row = await getPriorCall(db, accountId, callId, MAX_INITIAL_MESSAGES);
   if (row === null) return null;
-  if (!row.hasEnded) return "running";
+  return row.hasEnded ? priorOf(row) : "running";
+}
+
+/** The settings of a call that may be running, without its messages. */
+export async function loadConsultedCall(
+  db: Db,
+  accountId: string,
+  callId: string,
+): Promise<PriorCall | null> {
+  const row = await getPriorCall(db, accountId, callId, 0);
+  return row === null ? null : priorOf(row);
+}
+
+function priorOf(row: PriorCallRow): PriorCall {
   return {
     // The store returns what call creation stored.
     settings: row.settings as unknown as CallSettings,

@@ -5,8 +5,10 @@ import type { EndCall, FinishLate } from "./end/ending.ts";
 import { isEngineFailure } from "../call/call-events.ts";
 import { formatEvents, formatNote } from "../call/event-lines.ts";
 import type { CallPlan } from "../plan/plan.ts";
-import type { CallRecords } from "../runner/records/call-records.ts";
+import type { CallRecords, SnapshotRecord } from "../runner/records/call-records.ts";
 import type { EventChunk } from "../runner/records/event-chunks.ts";
+import { isTaken, saveSnapshot, type SnapshotOutcome } from "../store/snapshots/call-snapshots.ts";
+import type { NodeBoot } from "../store/nodes/node-claims.ts";
 import { appendCallEvent } from "../store/calls/call-events.ts";
 import { saveEventLog, saveEventLogChunk, saveEventLogEnd } from "../store/calls/call-event-logs.ts";
 import { markJoined } from "../store/calls/calls.ts";
@@ -40,12 +42,16 @@ export interface CallOutcomes {
   readonly finishLate: FinishLate;
   /** Call it after a transaction that may have written webhook deliveries. */
   readonly deliver: () => void;
+  /** This process. Joins and ends of calls that another node has claimed are not stored. */
+  readonly boot: NodeBoot;
+  /** Another process continues the call. */
+  readonly taken: (callId: string) => void;
 }
 
 export function createCallStorage(
   db: Db,
   metrics: CallMetrics,
-  { endCall, finishLate, deliver }: CallOutcomes,
+  { endCall, finishLate, deliver, boot, taken }: CallOutcomes,
 ): CallStorage {
   const accounts = new Map<string, string>();
   const accountOf = (callId: string): string => {
@@ -56,7 +62,8 @@ export function createCallStorage(
   const once = joinTries();
   const records: CallRecords = {
     async joined(callId, { joinedAt, clientVersion }) {
-      await markJoined(db, accountOf(callId), callId, { joinedAtMs: joinedAt.getTime(), clientVersion });
+      const join = { joinedAtMs: joinedAt.getTime(), clientVersion, ofNode: boot.nodeId };
+      await markJoined(db, accountOf(callId), callId, join);
       deliver();
     },
     async message(callId, message, version) {
@@ -74,9 +81,8 @@ export function createCallStorage(
     async tokensCounted(callId, counted) {
       await saveTokenCounts(db, accountOf(callId), callId, counted);
     },
-    async sideTokensCounted(callId, counted) {
-      await saveSideTokens(db, accountOf(callId), callId, counted);
-    },
+    sideTokensCounted: async (callId, counted) =>
+      void (await saveSideTokens(db, accountOf(callId), callId, counted)),
     callEvent: (callId, event, key) =>
       once(event, async () => {
         await appendCallEvent(db, accountOf(callId), callId, event, key);
@@ -87,22 +93,25 @@ export function createCallStorage(
         if (isEngineFailure(event.type)) metrics.engineFailed(event.type);
       }),
     eventChunk: (callId, chunk) => saveChunk(db, accountOf(callId), callId, chunk),
+    async snapshot(callId, record) {
+      if ((await storeSnapshot(db, boot, accountOf(callId), callId, record)) === "taken") taken(callId);
+    },
     async fault(callId, { error, plan, log }) {
       await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log });
     },
     ended: (callId, record) =>
       once(record, async () => {
         const { reason, endedAt, eventLog, use = null } = record;
+        // A process that was stopped for a while must not end what goes on elsewhere.
+        const isOwn = !(await isTaken(db, boot, callId));
         // Before the end is stored: a call that has ended without it is one whose process stopped before.
-        if (eventLog !== null) await saveEventLogEnd(db, accountOf(callId), callId, eventLog);
-        const end = { endReason: reason, endedAtMs: endedAt.getTime(), use };
-        const first = await endCall(accountOf(callId), callId, end);
+        if (isOwn && eventLog !== null) await saveEventLogEnd(db, accountOf(callId), callId, eventLog);
+        const end = { endReason: reason, endedAtMs: endedAt.getTime(), use, ofNode: boot.nodeId };
+        const first = isOwn && (await endCall(accountOf(callId), callId, end));
         if (first) metrics.callEnded(reason);
         accounts.delete(callId);
       }),
-    turnLatency(_callId, latency) {
-      metrics.turnCompleted(latency);
-    },
+    turnLatency: (_callId, latency) => metrics.turnCompleted(latency),
   };
   return {
     records,
@@ -110,6 +119,17 @@ export function createCallStorage(
     remember: ({ callId, accountId }) => void accounts.set(callId, accountId),
     forget: (callId) => void accounts.delete(callId),
   };
+}
+
+function storeSnapshot(
+  db: Db,
+  boot: NodeBoot,
+  accountId: string,
+  callId: string,
+  record: SnapshotRecord,
+): Promise<SnapshotOutcome> {
+  const { version } = record.snapshot;
+  return saveSnapshot(db, boot, { accountId, callId, version, document: JSON.stringify(record) });
 }
 
 async function saveChunk(

@@ -40,6 +40,8 @@ const SMEAR_STEPS = 3;
 const TAIL_STEPS = 18;
 /** Share of the incoming steps that holds only the noise of the line. */
 const NOISE_SHARE = 0.05;
+/** The noise itself is this much louder at times, as the loudest step of a window. Speech is 20 dB louder. */
+const NOISE_RISE_DB = 4;
 
 /** The likelihood of a window while nothing is known: it may be echo. */
 export const ECHO_UNKNOWN = 0.3;
@@ -130,7 +132,7 @@ export class EchoEstimator {
     const mayLinger = this.#loudestPlayed(steps + TAIL_STEPS, lag) > FLOOR_DB;
     if (!mayLinger) return 0;
     // What is no louder than the line's own noise is not speech, whatever the detector says.
-    const excess = levelDbNow - Math.max(this.#noiseDb(), sourceDb - lossDb);
+    const excess = levelDbNow - Math.max(this.#noiseDb() + NOISE_RISE_DB, sourceDb - lossDb);
     this.#missing = sourceDb > FLOOR_DB && excess < -MISSING_DB ? this.#missing + 1 : 0;
     if (this.#missing >= MISSING_WINDOWS) this.#learned = null;
     return Math.min(1, Math.max(0, (BEYOND_DB - excess) / (BEYOND_DB - WITHIN_DB)));

@@ -91,14 +91,14 @@ async function request(
     started?.tag === null || started === null || have === 0
       ? {}
       : { range: `bytes=${String(have)}-`, "if-range": started.tag };
-  const get = (headers: Readonly<Record<string, string>>): Promise<Response> =>
-    fetch(address, { headers: { ...headers, "accept-encoding": "identity" }, signal });
-  const response = await get(rest);
-  const { status } = response;
-  if (address.startsWith("https:") && !response.url.startsWith("https:")) {
+  const get = async (headers: Readonly<Record<string, string>>): Promise<Response> => {
+    const response = await fetch(address, { headers: { ...headers, "accept-encoding": "identity" }, signal });
+    if (!address.startsWith("https:") || response.url.startsWith("https:")) return response;
     await response.body?.cancel();
     throw new ModelError(`${address} leads to an address without encryption, which is not followed.`);
-  }
+  };
+  const response = await get(rest);
+  const { status } = response;
   if (status === 200 || (status === 206 && startOf(response) === have)) return response;
   await response.body?.cancel();
   // All of it is there: an earlier command was ended before it was unpacked.
@@ -108,6 +108,10 @@ async function request(
   if (status === 404)
     throw new ModelError(
       `${name} is not at ${address} (HTTP 404): it was moved or removed. Look for a newer Parley.`,
+    );
+  if (status === 401 || status === 403)
+    throw new ModelError(
+      `${address} refuses the download (HTTP ${String(status)}): a proxy forbids it, or the model now needs an account.`,
     );
   throw new ModelError(`${address} answers with HTTP ${String(status)}; try again later.`);
 }

@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  utimesSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -55,6 +63,7 @@ const SINGLE: CatalogueModel = {
   family: null,
   address: "https://example.com/single-1.onnx",
   folder: null,
+  bytes: 7,
   parts: { model: "single.onnx" },
 };
 
@@ -231,6 +240,28 @@ describe("a pull that fails", () => {
     expect(leftovers()).toEqual([]);
   });
 
+  it("does not take the page of a proxy for a model, and pins nothing", async () => {
+    const page = Buffer.from("<html>Sign in</html>");
+    server.files.set("/single-1.onnx", page);
+    const model = { ...SINGLE, bytes: 1_000 };
+    await expect(pull({ model })).rejects.toThrow(
+      /gave 20 bytes in place of about 0\.0 MB: that is not single\./,
+    );
+    expect(readLock(folder)).toEqual({});
+    expect(readdirSync(join(folder, "downloads"))).toEqual([]);
+    server.files.set("/single-1.onnx", Buffer.alloc(1_000, 1));
+    expect((await pull({ model })).outcome).toBe("pulled");
+  });
+
+  it.each([401, 403, 500])("says what HTTP %i means", async (status) => {
+    server.refuses = status;
+    await expect(pull()).rejects.toThrow(
+      status === 500
+        ? "answers with HTTP 500; try again later"
+        : `refuses the download (HTTP ${String(status)})`,
+    );
+  });
+
   it("leaves the model that is there alone", async () => {
     offered(ARCHIVE);
     await pull();
@@ -248,6 +279,20 @@ describe("a pull that fails", () => {
     await expect(pull()).rejects.toThrow(`Process ${String(process.ppid)} is changing`);
     writeFileSync(claim, "999999999");
     expect((await pull()).outcome).toBe("present");
+    // In a container a new command often has the number of the one that was killed.
+    writeFileSync(claim, String(process.pid));
+    expect((await pull()).outcome).toBe("present");
+    // A process with the number is there, but it is another one: nobody has renewed the claim.
+    writeFileSync(claim, String(process.ppid));
+    const longAgo = new Date(Date.now() - 60_000);
+    utimesSync(claim, longAgo, longAgo);
+    expect((await pull()).outcome).toBe("present");
+  });
+
+  it("does not run beside another one of the same process", async () => {
+    offered(ARCHIVE);
+    const outcomes = await Promise.allSettled([pull(), pull({ model: { ...MODEL, name: "other" } })]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   });
 
   it("says that the lock file is damaged", async () => {

@@ -2,9 +2,10 @@
 
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, open, readFile, rename, rm, statfs } from "node:fs/promises";
+import { copyFile, mkdir, rename, rm, statfs } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type CatalogueModel, megabytes } from "./catalogue.ts";
+import { claimFolder } from "./claim.ts";
 import { discard, download, type Downloaded } from "./download.ts";
 import { ModelError } from "./model-error.ts";
 import { folderOf, isInstalled, type ModelLock, readLock, writeLock } from "./models-folder.ts";
@@ -30,6 +31,8 @@ export interface PullOptions {
 
 /** A file that grew since the catalogue was written is still taken. */
 const MAX_GROWTH = 1.5;
+/** A smaller one is something else, such as the page of a proxy. An archive says by itself that it is none. */
+const LEAST_SHARE = 0.5;
 /** Unpacked, models have 1.3 times the size of their archives. */
 const UNPACKED_SHARE = 1.6;
 const MAX_UNPACKED_SHARE = 6;
@@ -42,7 +45,7 @@ export type Pulled = "pulled" | "present";
 export async function pullModel(options: PullOptions): Promise<Pulled> {
   const { folder, model } = options;
   await mkdir(join(folder, "downloads"), { recursive: true });
-  await using _claim = await claim(folder);
+  await using _claim = await claimFolder(folder);
   await installPackages(options);
   if (isInstalled(readLock(folder), model) && !options.acceptsNew && isThere(folder, model)) return "present";
   try {
@@ -82,6 +85,12 @@ async function fetchAndUnpack(options: PullOptions): Promise<void> {
     progress: options.progress,
     makeRoom: (bytes) => makeRoom(options, bytes),
   });
+  if (model.folder === null && fetched.bytes < model.bytes * LEAST_SHARE) {
+    await discard(part);
+    throw new ModelError(
+      `${address} gave ${String(fetched.bytes)} bytes in place of about ${megabytes(model.bytes)}: that is not ${model.name}. Does a proxy or a sign-in page answer in its place?`,
+    );
+  }
   const lock = readLock(folder);
   await compare(options, fetched, lock, part);
   say("unpacking");
@@ -180,43 +189,11 @@ export async function removeModel(folder: string, model: CatalogueModel): Promis
   const lock = readLock(folder);
   const locked = lock[model.name];
   if (locked === undefined || locked.files === null) return false;
-  await using _claim = await claim(folder);
+  await using _claim = await claimFolder(folder);
   const inside = folderOf(folder, model);
   if (model.folder === null)
     for (const { name } of locked.files) await rm(join(inside, name), { force: true });
   else await rm(inside, { recursive: true, force: true });
   await writeLock(folder, { ...lock, [model.name]: { ...locked, files: null } });
   return true;
-}
-
-/** One command at a time changes the folder. That of a process which is gone does not count. */
-async function claim(folder: string): Promise<AsyncDisposable> {
-  const path = join(folder, "downloads", "pid");
-  await mkdir(join(folder, "downloads"), { recursive: true });
-  for (const mayTakeOver of [true, false]) {
-    try {
-      const file = await open(path, "wx");
-      await file.writeFile(String(process.pid));
-      await file.close();
-      return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-      const pid = Number(await readFile(path, "utf8").catch(() => ""));
-      if (!mayTakeOver || isAlive(pid))
-        throw new ModelError(`Process ${String(pid)} is changing ${folder}; wait until it has ended.`);
-      await rm(path, { force: true });
-    }
-  }
-  throw new ModelError(`${folder} is in use.`);
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Of another user.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }

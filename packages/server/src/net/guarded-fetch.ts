@@ -20,6 +20,8 @@ export interface GuardedRequest {
   readonly maxBodyBytes: number;
   /** Names, in lower case, of headers that may follow a redirect to another origin; all others stay behind. */
   readonly harmlessHeaders?: readonly string[];
+  /** Called before each redirect is followed; it throws to refuse it. */
+  readonly onRedirect?: (to: URL) => void;
 }
 
 export interface GuardedResponse {
@@ -64,7 +66,16 @@ export function wasNotSent(error: unknown): boolean {
 }
 
 /** Redirects of GET and HEAD; a request with an effect is never sent on. */
-const MAX_REDIRECTS = 3;
+export const MAX_REDIRECTS = 3;
+
+export class TooManyRedirects extends Error {
+  override readonly name = "TooManyRedirects";
+
+  constructor() {
+    super("too many redirects");
+  }
+}
+
 /** All headers of an answer together; as much as servers commonly send at most. */
 const MAX_HEADER_BYTES = 65_536;
 
@@ -103,9 +114,10 @@ export function openGuardedClient(options: GuardOptions): GuardedClient {
       try {
         const location = isRedirect(opened.status) ? opened.headers["location"] : undefined;
         if (location === undefined || !redirectable) return await readAnswer(opened, request.maxBodyBytes);
-        if (redirects === MAX_REDIRECTS) throw new Error("too many redirects");
+        if (redirects === MAX_REDIRECTS) throw new TooManyRedirects();
         if (!URL.canParse(location, url.href)) throw new Error("a redirect has no valid URL");
         const next = checkedUrl(new URL(location, url).href, allowed);
+        request.onRedirect?.(next);
         if (next.origin !== url.origin) headers = onlyHarmless(headers, request.harmlessHeaders ?? []);
         url = next;
       } finally {

@@ -15,6 +15,7 @@ import { claimNode } from "../store/nodes/node-claims.ts";
 import { deleteOldNodes, endStrayCalls, recordHeartbeat, sweepLostNode } from "../store/nodes/nodes.ts";
 import { CallNotAdmittedError } from "../store/database/store-errors.ts";
 import { markEnded, newCall } from "../store/testing/calls.ts";
+import { saveSnapshot } from "../store/snapshots/call-snapshots.ts";
 import { startChild } from "../store/testing/child.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
 
@@ -44,11 +45,11 @@ describeOnBothDatabases("lost nodes", (current) => {
   const watch = async (
     nodeId: string,
     calls: readonly string[] = [],
-    times: Partial<WatchTimes> = {},
+    { resumeTimeoutMs = 30_000, ...times }: Partial<WatchTimes> & { readonly resumeTimeoutMs?: number } = {},
   ): Promise<{ watch: NodeWatch; ended: string[] }> => {
     const ended: string[] = [];
     const endCall = (callId: string): boolean => ended.push(callId) > 0;
-    const liveCalls = { callIds: () => calls, endCall };
+    const liveCalls = { callIds: () => calls, endCall, abandon: () => undefined };
     const journaled = (): readonly string[] => inJournal;
     const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const { db } = current();
@@ -56,7 +57,7 @@ describeOnBothDatabases("lost nodes", (current) => {
     await claimNode(db, { nodeId, bootId: nodeId }, { endedBootIds: [], lock: "exclusive" });
     const node = { nodeId, bootId: nodeId };
     const onTaken = (): void => void taken.push(nodeId);
-    const deps = { db, node, liveCalls, journaled, endCall: endOnRecord, logger, onTaken };
+    const deps = { db, node, liveCalls, journaled, endCall: endOnRecord, resumeTimeoutMs, logger, onTaken };
     const started = await watchNodes(deps, { ...QUICK, ...times });
     opened.push(started);
     started.start();
@@ -78,6 +79,25 @@ describeOnBothDatabases("lost nodes", (current) => {
   };
   const joinCall = (accountId: string, callId: string): Promise<boolean> =>
     markJoined(current().db, accountId, callId, { joinedAtMs: Date.now() - 300_000, clientVersion: null });
+
+  it("a call whose process is gone ends once, with connection_error, when its client stays away", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const nodeId = "restarted";
+    await claimNode(db, { nodeId, bootId: "before" }, { endedBootIds: [], lock: "exclusive" });
+    const callId = await callOf(accountId, nodeId);
+    await joinCall(accountId, callId);
+    const snapshot = { accountId, callId, version: 1, document: "{}" };
+    expect(await saveSnapshot(db, { nodeId, bootId: "before" }, snapshot)).toBe("saved");
+    // The next process of the same node: that of before is certainly gone.
+    await watch(nodeId, [], { resumeTimeoutMs: 0 });
+    await vi.waitFor(async () => {
+      expect(await getCall(db, accountId, callId)).toMatchObject({ endReason: "connection_error" });
+    }, LIMIT);
+    const events = await listCallEvents(db, accountId, callId, allEvents, firstPage);
+    expect(events.rows.map(({ type }) => type)).toEqual(["call.ended"]);
+    await closeAll();
+  });
 
   it("have their calls ended once, by one of all that watch, and their accounts get the places back", async () => {
     const { db } = current();
@@ -163,7 +183,10 @@ describeOnBothDatabases("lost nodes", (current) => {
     const nodeId = randomUUID();
     const later = { joinDeadlineMs: Date.now() + 600_000 };
     const ids = await Promise.all(Array.from({ length: 4 }, () => callOf(accountId, nodeId, later)));
-    const [live = "", journaled = "", stray = "", joined = ""] = ids;
+    // A call that can still be joined belongs to nobody.
+    const [live = "", journaled = "", waiting = "", joined = ""] = ids;
+    const passed = { createdAtMs: Date.now() - 60_000, joinDeadlineMs: Date.now() - 30_000 };
+    const stray = await callOf(accountId, nodeId, passed);
     const foreign = await callOf(accountId, randomUUID(), later);
     await joinCall(accountId, joined);
     inJournal.push(journaled);
@@ -174,10 +197,10 @@ describeOnBothDatabases("lost nodes", (current) => {
     const one = await watch(nodeId, [live], { straysMs: 60 });
     await vi.waitFor(async () => {
       expect((await getCall(db, accountId, joined))?.endReason).toBe("system_error");
-      expect((await getCall(db, accountId, stray))?.endReason).toBe("system_error");
+      expect((await getCall(db, accountId, stray))?.endReason).toBe("unjoined");
     }, LIMIT);
     await closeAll();
-    for (const callId of [live, journaled, foreign, left]) {
+    for (const callId of [live, journaled, waiting, foreign, left]) {
       expect((await getCall(db, accountId, callId))?.endedAt).toBeNull();
     }
     expect(one.ended).toEqual([]);

@@ -1,19 +1,21 @@
 /** Sends this node's heartbeat, and ends the calls of nodes without one (a lease with failure detection). */
 
 import type { Logger } from "pino";
+import { endSomeOrphans } from "../lifecycle/adoption/end-orphans.ts";
 import { endLostCall, readLostCall } from "../lifecycle/end/recovery.ts";
 import { repeat, type Loop } from "../pacing/repeat.ts";
 import type { LiveCalls } from "../runner/live-calls.ts";
 import {
   recordHeartbeat,
   deleteOldNodes,
-  listEndedOf,
   NODE_HEARTBEAT_MS,
   sweepLostNode,
   type LostCall,
 } from "../store/nodes/nodes.ts";
 import { holdsNode, releaseNode } from "../store/nodes/node-claims.ts";
+import { keepOwnCalls, markOrphans } from "../store/snapshots/orphans.ts";
 import { inPortions } from "../pacing/portions.ts";
+import { letGo, OwnLease } from "./own-lease.ts";
 import { strayCallCheck, type StrayCallDeps } from "./stray-calls.ts";
 
 export interface NodeWatch {
@@ -22,12 +24,19 @@ export interface NodeWatch {
   holds(): Promise<boolean>;
   /** Before a shutdown, which leaves waiting calls to the next start: from now on calls that do not run here stay open. */
   leaveCalls(): void;
+  /**
+   * Whether a lapsed lease of another node proves that its process is gone: this one has reached the database for as long
+   * as a lease lasts.
+   */
+  trustsLeases(): boolean;
   /** Waits for running work, and gives the node up: the next start takes it at once. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface NodeWatchDeps extends StrayCallDeps {
-  readonly liveCalls: Pick<LiveCalls, "callIds" | "endCall">;
+  readonly liveCalls: Pick<LiveCalls, "callIds" | "endCall" | "abandon">;
+  /** How long a call whose process is gone waits for its client. */
+  readonly resumeTimeoutMs: number;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   /**
    * Another process has taken the node after a silence of this one, and has its calls: this process must end. It leaves
@@ -49,7 +58,7 @@ export interface WatchTimes {
 
 const TIMES: WatchTimes = {
   beatMs: NODE_HEARTBEAT_MS,
-  beforeSweepsMs: 3 * NODE_HEARTBEAT_MS,
+  beforeSweepsMs: 30_000,
   straysMs: 60_000,
 };
 
@@ -58,13 +67,15 @@ const PORTIONS_AT_ONCE = 20;
 
 /** The node must have been claimed. Rejects when the first heartbeat cannot be written. */
 export async function watchNodes(deps: NodeWatchDeps, times: WatchTimes = TIMES): Promise<NodeWatch> {
-  const { db, node, liveCalls, logger } = deps;
+  const { db, node, logger } = deps;
   let timesLost = (await recordHeartbeat(db, node)) ?? 0;
   let isTaken = false;
-  let beatenAtMs = performance.now();
-  let watchingSinceMs = beatenAtMs;
-  let straysAtMs = beatenAtMs;
+  let watchingSinceMs = performance.now();
+  const lease = new OwnLease(watchingSinceMs);
+  let straysAtMs = watchingSinceMs;
   let leavesCalls = false;
+  /** Until it has succeeded: a failure must not leave calls here that others have taken. */
+  let mustLetGo = false;
   const checkStrays = strayCallCheck(deps);
   let loop: Loop | null = null;
   const closing = new AbortController();
@@ -75,13 +86,6 @@ export async function watchNodes(deps: NodeWatchDeps, times: WatchTimes = TIMES)
     deps.onTaken();
   }
 
-  /** While this node was slow, others have ended its calls: the rest of them here must not continue unrecorded. */
-  async function letGo(): Promise<void> {
-    const ended = await listEndedOf(db, liveCalls.callIds());
-    for (const callId of ended) liveCalls.endCall(callId);
-    logger.error({ calls: ended.length }, "this node was considered lost, and another node ended its calls");
-  }
-
   async function work(): Promise<void> {
     const seen = await recordHeartbeat(db, node);
     if (seen === null) {
@@ -89,18 +93,26 @@ export async function watchNodes(deps: NodeWatchDeps, times: WatchTimes = TIMES)
       return;
     }
     const nowMs = performance.now();
-    if (nowMs - beatenAtMs > times.beforeSweepsMs) watchingSinceMs = nowMs;
-    beatenAtMs = nowMs;
-    if (seen !== timesLost) {
-      await letGo();
+    const { sinceMs, isLate } = lease.beaten(nowMs);
+    if (sinceMs > times.beforeSweepsMs) watchingSinceMs = nowMs;
+    mustLetGo ||= isLate || seen !== timesLost;
+    if (mustLetGo) {
+      await letGo(deps);
       timesLost = seen;
+      mustLetGo = false;
+    } else {
+      // Another node may have noted them just before this heartbeat, and would end them though they are alive.
+      await keepOwnCalls(db, node);
     }
     if (nowMs - straysAtMs >= times.straysMs && !leavesCalls) {
       straysAtMs = nowMs;
       await checkStrays();
     }
+    await sweepOrphans(deps, trustsLeases(), closing.signal);
     if (nowMs - watchingSinceMs >= times.beforeSweepsMs) await sweep(deps, closing.signal);
   }
+
+  const trustsLeases = (): boolean => lease.trustsOthers(performance.now());
 
   return {
     start() {
@@ -116,6 +128,7 @@ export async function watchNodes(deps: NodeWatchDeps, times: WatchTimes = TIMES)
       if (!holds) giveUp();
       return holds;
     },
+    trustsLeases,
     leaveCalls: () => void (leavesCalls = true),
     async close() {
       closing.abort();
@@ -125,6 +138,22 @@ export async function watchNodes(deps: NodeWatchDeps, times: WatchTimes = TIMES)
       });
     },
   };
+}
+
+/** Calls whose process is gone wait for their clients, and end when none comes back. */
+async function sweepOrphans(deps: NodeWatchDeps, trustsLeases: boolean, signal: AbortSignal): Promise<void> {
+  const { db, logger } = deps;
+  const orphaned = await markOrphans(db, trustsLeases);
+  if (orphaned > 0)
+    logger.warn({ calls: orphaned }, "calls of a process that is gone wait for their clients");
+  let ended = 0;
+  await inPortions({ most: PORTIONS_AT_ONCE, signal }, async () => {
+    const some = await endSomeOrphans(deps);
+    ended += some;
+    return some > 0;
+  });
+  if (ended > 0)
+    logger.warn({ calls: ended }, "calls were ended whose process was gone and whose clients stayed away");
 }
 
 async function sweep(deps: NodeWatchDeps, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openKeyedSemaphore, openSemaphore } from "./semaphore.ts";
+import { openKeyedSemaphore, openSemaphore, RefusedError } from "./semaphore.ts";
 
 test("runs work in order, up to its permits concurrently, also after a failure", async () => {
   const semaphore = openSemaphore(2);
@@ -63,4 +63,40 @@ test("work that fails gives its permit back", async () => {
   expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   end("a3");
   expect(await third).toBe("a3");
+});
+
+test("a free permit passes to the key that has the fewest", async () => {
+  const { begun, add, end } = works();
+  const all = [
+    add("a", "a1"),
+    add("a", "a2"),
+    add("b", "b1"),
+    add("a", "a3"),
+    add("b", "b2"),
+    add("c", "c1"),
+  ];
+  await expect.poll(() => begun).toEqual(["a1", "a2", "b1"]);
+  end("a1");
+  await expect.poll(() => begun).toEqual(["a1", "a2", "b1", "c1"]);
+  end("a2");
+  await expect.poll(() => begun).toEqual(["a1", "a2", "b1", "c1", "a3"]);
+  for (const name of ["a3", "b1", "c1"]) end(name);
+  await expect.poll(() => begun).toEqual(["a1", "a2", "b1", "c1", "a3", "b2"]);
+  end("b2");
+  expect(await Promise.all(all)).toHaveLength(6);
+});
+
+test("work beyond the places of the queue is refused, for each key and for all", async () => {
+  const semaphore = openKeyedSemaphore({
+    permits: 1,
+    permitsPerKey: 1,
+    limit: { most: 3, mostPerKey: 2, refusal: "full" },
+  });
+  const end = Promise.withResolvers<void>();
+  const all = ["a", "a", "a"].map((key) => semaphore(key, () => end.promise));
+  await expect(semaphore("a", () => end.promise)).rejects.toBeInstanceOf(RefusedError);
+  all.push(semaphore("b", () => end.promise));
+  await expect(semaphore("c", () => end.promise)).rejects.toThrow("full");
+  end.resolve();
+  expect(await Promise.all(all)).toHaveLength(4);
 });

@@ -69,8 +69,13 @@ export function mediumPlan(medium: CallMedium, isIncoming: boolean): MediumPlan 
   };
 }
 
-/** The parameter of the carrier by which it reports when the greeting of an answering machine has ended. */
+/**
+ * The parameter of the carrier by which it reports when the greeting of an answering machine has ended, or, at one, that a
+ * machine has answered: the service then finds the beep itself.
+ */
 function detectsMessageEnd(medium: CallMedium): boolean {
+  const plivo = medium.telephony3?.outgoing?.additionalParams?.["machine_detection"];
+  if (plivo !== undefined) return plivo === true || plivo === "true";
   const params =
     medium.telephony1?.outgoing?.additionalParams ?? medium.telephony2?.outgoing?.additionalParams;
   return Object.entries(params ?? {}).some(

@@ -1,6 +1,6 @@
 /** Resolves the selection of a call or stage to compiled tools: follows references and checks that names are unique. */
 
-import { BUILT_IN_TOOL_NAMES, MAX_SELECTED_TOOLS } from "@parley/schema";
+import { BUILT_IN_TOOL_NAMES, MAX_SELECTED_TOOLS, Uuid } from "@parley/schema";
 import type { BaseToolDefinition, FieldError, SelectedTool } from "@parley/schema";
 import type { RequestedTool } from "./requested-settings.ts";
 import { compileTool, definitionField } from "./compile-tools.ts";
@@ -83,9 +83,9 @@ function referred(
     return [];
   }
   const corpusId = selection.parameterOverrides?.["corpus_id"];
-  if (runHere === "queryCorpus" && corpusId !== undefined) {
-    // No corpus can be created yet, so none has this id.
-    const message = `names a corpus that does not exist: ${JSON.stringify(corpusId)}`;
+  // One that is deleted, now or later, fails as a tool.
+  if (runHere === "queryCorpus" && corpusId !== undefined && !Uuid.safeParse(corpusId).success) {
+    const message = `must be the id of a corpus, not ${JSON.stringify(corpusId)}`;
     problems.errors.push({ field: `${field}.parameterOverrides.corpus_id`, message });
     return [];
   }

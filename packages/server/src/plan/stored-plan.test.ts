@@ -170,7 +170,7 @@ describe("tools, stages and the data connection of a stored plan", () => {
     [
       "stage.tools.1.implementation",
       { kind: "builtIn", builtIn: "other" },
-      "plan.stage.tools.1.implementation.builtIn is not one of hangUp, leaveVoicemail, playDtmfSounds, queryCorpus, coldTransfer, warmTransfer",
+      "plan.stage.tools.1.implementation.builtIn is not one of hangUp, leaveVoicemail, playDtmfSounds, queryCorpus, coldTransfer, warmTransfer, acceptTransfer, refuseTransfer",
     ],
     [
       "stage.tools.0.dynamic.0.location",

@@ -40,7 +40,12 @@ import {
   word,
 } from "./plan-reading.ts";
 import type { Read } from "./plan-reading.ts";
-import type { ParameterLocation, ToolImplementation, ToolPlan } from "./tool-plan.ts";
+import {
+  CONSULTATION_TOOLS,
+  type ParameterLocation,
+  type ToolImplementation,
+  type ToolPlan,
+} from "./tool-plan.ts";
 import { TURN_TAKING } from "./turn-taking.ts";
 import type { DeploymentVoice, PlannedExternalVoice, VoicePlan } from "./voice-plan.ts";
 
@@ -121,7 +126,7 @@ const readImplementation: Read<ToolImplementation> = oneOf<ToolImplementation>("
   static: object<Implementation<"static">>({ kind: word("static") }),
   builtIn: object<Implementation<"builtIn">>({
     kind: word("builtIn"),
-    builtIn: word(...BUILT_IN_TOOL_NAMES),
+    builtIn: word(...BUILT_IN_TOOL_NAMES, ...CONSULTATION_TOOLS),
   }),
 });
 

@@ -53,8 +53,15 @@ export type KnownValue =
   | "threadStates"
   | "callMetadata";
 
-/** The last three are invoked like tools of others; the engine runs the rest by itself. */
-export type BuiltInTool = BuiltInToolName;
+/** Of a conversation with the person who is to take over a caller; no request can select them. */
+export const CONSULTATION_TOOLS = ["acceptTransfer", "refuseTransfer"] as const;
+export type ConsultationTool = (typeof CONSULTATION_TOOLS)[number];
+
+/**
+ * `queryCorpus`, the transfers and the tools of a consultation are invoked like tools of others; the engine runs the rest
+ * by itself.
+ */
+export type BuiltInTool = BuiltInToolName | ConsultationTool;
 
 export type ToolImplementation =
   | {

@@ -65,6 +65,19 @@ export interface Question {
   readonly answerUrl: string;
 }
 
+/** A conference of the carrier for two: the caller, who waits in it, and the called person, whose arrival begins it. */
+export interface Conference {
+  /** Of this conference alone. */
+  readonly name: string;
+  /** Requested by POST when the participant has left it; answered by further instructions. */
+  readonly endUrl: string;
+  /** Played to the caller until the called person comes; null: what the carrier plays by itself. */
+  readonly holdMusicUrl: string | null;
+  /** Instructions that play this music; used by carriers that take no file. */
+  readonly musicUrl: string;
+  readonly maxDurationMs: number;
+}
+
 /** Instructions are XML. Fields are those of a verified request. */
 export interface CarrierTransfers {
   /** Why the carrier cannot do this, as the end of a sentence that begins with a parameter; null: it can. */
@@ -88,5 +101,12 @@ export interface CarrierTransfers {
   readonly isAccepted: (fields: ReadonlyMap<string, string>) => boolean;
   /** Answer to an accepted question: the two are connected. */
   readonly accepted: string;
-  readonly music: (url: string) => string;
+  /** The caller waits for the other one. The conference ends when either of the two leaves it. */
+  readonly hold: (conference: Conference) => string;
+  /** The called person comes to the caller. */
+  readonly enter: (conference: Conference) => string;
+  /** Of a request to a conference's `endUrl`: the call of the participant is over, and not only the conference. */
+  readonly hasHungUp: (fields: ReadonlyMap<string, string>) => boolean;
+  /** `repeats`: until something else happens to the call. */
+  readonly music: (url: string, repeats?: boolean) => string;
 }

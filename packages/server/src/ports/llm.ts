@@ -36,6 +36,8 @@ export interface LlmAudio {
 
 export type LlmPart =
   | { readonly type: "text-delta"; readonly text: string }
+  /** The model writes a call of a tool, which follows when it is whole. It says only that the model works. */
+  | { readonly type: "tool-call-delta" }
   | { readonly type: "tool-call"; readonly call: LlmToolCall }
   | {
       readonly type: "finish";

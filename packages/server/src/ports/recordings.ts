@@ -21,6 +21,11 @@ export interface Recordings {
   /** Creates the file at once; it is playable after a crash at any later point. */
   create(callId: string, sampleRateHz: number): Promise<RecordingWriter>;
   /**
+   * Goes on in the recording of a call at `startMs`; what lies between its end and this is silence. Creates the file
+   * where this machine has none. Rejects when the recording has another rate.
+   */
+  resume(callId: string, sampleRateHz: number, startMs: number): Promise<RecordingWriter>;
+  /**
    * Null when there is no recording. Reading rejects with `RecordingsUnavailable` where that is the reason. A file that
    * a crash left unfinished is served with a correct header.
    */

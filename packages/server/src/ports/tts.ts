@@ -23,9 +23,9 @@ export type TtsPart =
   | { readonly type: "audio"; readonly samples: Int16Array; readonly sampleRateHz: number }
   /**
    * The word that begins at `textOffset` (UTF-16 units into `text`) starts sounding at `atMs` of this request's audio.
-   * Ascending in both; an engine without word times sends none.
+   * Ascending in both; an engine without word times sends none. `isEstimate`: by a rate of speech and not by the sound.
    */
-  | { readonly type: "word"; readonly textOffset: number; readonly atMs: number };
+  | { readonly type: "word"; readonly textOffset: number; readonly atMs: number; readonly isEstimate?: true };
 
 export interface TtsEngine extends EngineOrigin {
   readonly name: string;

@@ -13,16 +13,18 @@ export class CallClock {
   /**
    * @param createdAt of the call; no time of it is earlier
    * @param fired not called for a timer that was cancelled or replaced
+   * @param fromMs the engine's time now, where another process had the call before
    */
-  constructor(clock: Clock, createdAt: Date, fired: (timerId: number) => void) {
+  constructor(clock: Clock, createdAt: Date, fired: (timerId: number) => void, fromMs = 0) {
     this.#clock = clock;
-    this.#originMs = clock.nowMs();
+    this.#originMs = clock.nowMs() - fromMs;
+    this.#lastAtMs = fromMs;
     // A call resumed by a restart is older than this runner; and no record is older than the creation.
-    this.#originWallMs = Math.max(createdAt.getTime(), clock.wallMs());
+    this.#originWallMs = Math.max(createdAt.getTime(), clock.wallMs() - fromMs);
     this.#fired = fired;
   }
 
-  /** Milliseconds since the runner was created; never decreases. */
+  /** Milliseconds since the first runner of the call was created; never decreases. */
   atMs(): number {
     // Whole milliseconds: enough for every decision, and small integers keep events cheap.
     this.#lastAtMs = Math.max(this.#lastAtMs, Math.floor(this.#clock.nowMs() - this.#originMs));

@@ -14,6 +14,7 @@ import type { VadEngine } from "../ports/vad.ts";
 import type { Voices } from "../ports/voices.ts";
 import type { CallRecords, RecordJournal } from "./records/call-records.ts";
 import type { Clock } from "../pacing/clock.ts";
+import type { ResumedCall } from "./resumed-call.ts";
 import type { PrepareStage } from "./tasks/stage-runs.ts";
 import type { CheckArguments } from "./tasks/tool-call-check.ts";
 
@@ -33,6 +34,8 @@ export type OpenTransport = (medium: MediumPlan, listener: TransportListener) =>
 export interface CallStart {
   /** The creation time on record; no other time of the call is earlier. */
   readonly createdAt: Date;
+  /** The call as another process left it. Unset: it begins here. */
+  readonly resumed?: ResumedCall;
 }
 
 export interface ConnectInfo {
@@ -69,6 +72,8 @@ export interface CallDeps {
   readonly prepareStage: PrepareStage;
   /** Whether all events of a call are written to the records. */
   readonly storeEventLogs: boolean;
+  /** Whether another process can continue a call. Unset: none can. */
+  readonly keepsSnapshots?: boolean;
   readonly clock: Clock;
   /** Null: calls are not traced. */
   readonly traces: Traces | null;

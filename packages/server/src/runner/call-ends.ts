@@ -4,9 +4,9 @@ import type { EffectOf } from "../call/effects.ts";
 
 export type EndCall = Omit<EffectOf<"endCall">, "type">;
 
-export const CODES = { regular: 1000, wrongData: 1007, failure: 1011 } as const;
+export const CODES = { regular: 1000, wrongData: 1007, failure: 1011, restarting: 1012 } as const;
 
-export const ENDED_BY_REQUEST: EndCall = {
+const ENDED_BY_REQUEST: EndCall = {
   reason: "hangup",
   closeCode: CODES.regular,
   detail: "ended by request",
@@ -16,4 +16,13 @@ export function failedEnd(detail: string): EndCall {
   return { reason: "system_error", closeCode: CODES.failure, detail };
 }
 
-export const STOPPING: EndCall = failedEnd("the service is stopping");
+const STOPPING: EndCall = failedEnd("the service is stopping");
+
+export function endOfRequest(cause: "hangup" | "shutdown"): EndCall {
+  return cause === "hangup" ? ENDED_BY_REQUEST : STOPPING;
+}
+
+/** After a reported fault the engine has this long to end the call itself. */
+export const FAULT_LIMIT_MS = 500;
+/** The same after a request to end the call. */
+export const END_LIMIT_MS = 2_000;

@@ -10,9 +10,12 @@ import type { CallPlan } from "../plan/plan.ts";
 import type { Transport, TransportListener } from "../ports/transport.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
 import { CallClock } from "./call-clock.ts";
-import { CODES, ENDED_BY_REQUEST, failedEnd, STOPPING, type EndCall } from "./call-ends.ts";
+import { CODES, END_LIMIT_MS, endOfRequest, failedEnd, FAULT_LIMIT_MS, type EndCall } from "./call-ends.ts";
+import { listenerOf, type Connection } from "./call-listener.ts";
 import { startEffect, type EffectTargets } from "./effects.ts";
+import { firstEvent, mediaAtMs, resumedAtMs, type ResumedCall } from "./resumed-call.ts";
 import { CallMedia } from "./speech/call-media.ts";
+import { CallAnswerer } from "./speech/call-answerer.ts";
 import { mediumMeans } from "./speech/medium-means.ts";
 import { CallTasks } from "./tasks/call-tasks.ts";
 import { MessageGate } from "./data-connection/message-gate.ts";
@@ -24,22 +27,14 @@ import { EventChunkWriter } from "./records/event-chunks.ts";
 import { Mailbox } from "./mailbox.ts";
 import { ProblemNotices } from "./problem-notices.ts";
 import { RecordQueue } from "./records/record-queue.ts";
+import { Snapshots } from "./records/snapshots.ts";
 import { CallReport } from "./traces/call-report.ts";
 import { CallUse } from "./use/call-use.ts";
 import { messageOf, stackOf } from "../pacing/error-text.ts";
 
-/** After a reported fault the engine has this long to end the call itself. */
-const FAULT_LIMIT_MS = 500;
-/** The same after a request to end the call. */
-const END_LIMIT_MS = 2_000;
-
-interface Connection {
-  transport: Transport | null;
-  readonly closed: Promise<void>;
-}
-
 export class CallRunner {
   readonly callId: string;
+  readonly answerer: CallAnswerer;
   readonly #plan: CallPlan;
   readonly #deps: CallDeps;
   readonly #clock: CallClock;
@@ -58,6 +53,9 @@ export class CallRunner {
   readonly #forcedChecks: ForcedChecks;
   readonly #report: CallReport;
   readonly #use: CallUse;
+  readonly #snapshots: Snapshots;
+  /** The call as another process left it; null: it began here. */
+  readonly #resumed: ResumedCall | null;
   #media: CallMedia | null = null;
   #connection: Connection | null = null;
   #info: ConnectInfo | null = null;
@@ -73,27 +71,27 @@ export class CallRunner {
     this.#deps = deps;
     this.#ended = ended;
     this.#problems = new ProblemNotices(deps.clock);
-    this.#clock = new CallClock(deps.clock, start.createdAt, (timerId) => {
-      this.post({ type: "timerFired", timerId });
-    });
+    const { resumed = null } = start;
+    this.#resumed = resumed;
+    const fired = (timerId: number): void => this.post({ type: "timerFired", timerId });
+    this.#clock = new CallClock(deps.clock, start.createdAt, fired, resumedAtMs(resumed));
+    this.#joinedAtMs = resumed?.snapshot.state.clock.joinedAtMs ?? null;
     this.#report = new CallReport(plan, deps, (atMs) => this.#clock.wallClock(atMs).getTime());
-    this.#records = new RecordQueue({ callId: plan.callId, stageId: plan.stage.stageId }, deps);
+    const call = { callId: plan.callId, stageId: plan.stage.stageId };
+    this.#records = new RecordQueue(call, deps, resumed?.counts ?? null);
     this.#use = new CallUse({
       currency: deps.currency ?? null,
       record: (event) => this.#records.callEvent(event),
+      before: resumed?.use ?? [],
     });
     this.#state = initialState(plan);
     this.#log = new EventLogger(this.#state);
     this.#eventChunks = deps.storeEventLogs
-      ? new EventChunkWriter((chunk) => this.#records.eventChunk(chunk))
+      ? new EventChunkWriter((chunk) => this.#records.eventChunk(chunk), undefined, resumed?.eventLog)
       : null;
     this.#mailbox = new Mailbox(
-      (event) => {
-        this.#handle(event);
-      },
-      (error) => {
-        this.#giveUp(error);
-      },
+      (event) => this.#handle(event),
+      (error) => this.#giveUp(error),
     );
     const { served } = this.#report;
     const reports = { use: this.#use, post: this.post, served, faulted: this.fault };
@@ -112,6 +110,16 @@ export class CallRunner {
     });
     this.#turnDetectors = new TurnDetectors(deps.engines.turnDetectors ?? [], this.post);
     this.#targets = this.#effectTargets();
+    // Over SIP the other side cannot come back to another process.
+    this.#snapshots = new Snapshots(deps.keepsSnapshots === true && plan.medium.kind !== "sip", {
+      records: this.#records,
+      use: this.#use,
+      clock: deps.clock,
+      start: (effect) => {
+        if (!this.#over) startEffect(this.#targets, effect);
+      },
+    });
+    this.answerer = new CallAnswerer(plan, { nowMs: () => this.#clock.atMs(), post: this.post });
   }
 
   /** `joinable`: waits for its first connection, or for the next one after a loss. */
@@ -125,7 +133,7 @@ export class CallRunner {
   }
 
   get hasJoined(): boolean {
-    return this.#media !== null;
+    return this.#media !== null || this.#resumed !== null;
   }
 
   readonly post = (event: CallEngineEventBody): void => {
@@ -146,9 +154,7 @@ export class CallRunner {
     this.#faulted = true;
     this.#recordFault(error);
     this.#cancelEndLimit?.();
-    this.#cancelEndLimit = this.#deps.clock.after(FAULT_LIMIT_MS, () => {
-      this.#giveUp(error);
-    });
+    this.#cancelEndLimit = this.#deps.clock.after(FAULT_LIMIT_MS, () => this.#giveUp(error));
     this.post({ type: "faulted", error: messageOf(error) });
   };
 
@@ -158,19 +164,31 @@ export class CallRunner {
     if (this.#over) return;
     this.#cancelEndLimit?.();
     this.#cancelEndLimit = this.#deps.clock.after(END_LIMIT_MS, () => {
-      this.#end(cause === "hangup" ? ENDED_BY_REQUEST : STOPPING);
+      this.#end(endOfRequest(cause));
     });
   }
 
   /**
-   * Releases a call that no one has joined, without an end: the next start of this node resumes it from its record.
-   * False when it was joined or is over.
+   * Releases a call that no one has joined in this process, without an end: a process resumes it from its record.
+   * False when it was joined here or is over.
    */
   release(): boolean {
-    if (this.#over || this.hasJoined) return false;
+    if (this.#over || this.#media !== null) return false;
     this.#close();
     void this.#records.flush().finally(this.#ended);
     return true;
+  }
+
+  /** Another process has taken the call: this one stops without an end, and writes nothing more about it. */
+  abandon(): void {
+    if (this.#over) return;
+    this.#connection?.transport?.close(CODES.restarting, "another process continues the call");
+    this.#connection = null;
+    this.#close();
+    this.#records.drop();
+    void this.#media?.recorder?.close().catch(() => undefined);
+    void this.#media?.dataChannel?.close();
+    this.#ended();
   }
 
   /** The join, or the return after a loss. */
@@ -185,20 +203,21 @@ export class CallRunner {
       return;
     }
     this.#connection = connection;
-    const audioFlag = info.keepsAudio === true ? { keepsAudio: true } : {};
     if (this.#media !== null) {
       this.#media.attach();
-      this.post({ type: "transportRestored", ...audioFlag });
+      this.post({ type: "transportRestored", ...(info.keepsAudio === true ? { keepsAudio: true } : {}) });
       return;
     }
     this.#info = info;
-    this.#joinedAtMs = this.#clock.atMs();
+    const atMs = this.#clock.atMs();
+    this.#joinedAtMs ??= atMs;
+    const resumed = this.#resumed;
+    const mediaMs = mediaAtMs(resumed, atMs);
     this.#guard(() => {
-      this.#media = this.#openMedia(connection.transport!);
-      const debug = info.experimentalMessages.includes("debug");
-      const partials = info.experimentalMessages.includes("partials");
-      this.post({ type: "joined", debug, ...(partials ? { partials } : {}), ...audioFlag });
-      for (const detail of this.#plan.warnings) this.post({ type: "engineWarned", engine: "stt", detail });
+      this.#media = this.#openMedia(connection.transport!, mediaMs);
+      this.post(firstEvent(resumed, info, mediaMs));
+      const warnings = resumed === null ? this.#plan.warnings : [];
+      for (const detail of warnings) this.post({ type: "engineWarned", engine: "stt", detail });
       this.#media.start();
     });
   }
@@ -238,11 +257,12 @@ export class CallRunner {
     try {
       this.#log.add(this.#state, event);
       this.#eventChunks?.add(event);
-      const { state, effects } = step(this.#state, event);
+      const before = this.#state;
+      const { state, effects } = step(before, event);
       this.#state = state;
       this.#report.observe(event, state, effects);
       this.#use.observe(event, state, effects);
-      for (const effect of effects) if (!this.#over) startEffect(this.#targets, effect);
+      this.#snapshots.run(before, state, effects);
     } catch (error) {
       this.fault(error);
     }
@@ -263,17 +283,14 @@ export class CallRunner {
       engineFailed: (error) => {
         this.#deps.logger.warn({ callId: this.callId, error }, "an engine failed in a call");
       },
-      turnLatency: (latency) => {
-        this.#deps.records.turnLatency(this.callId, latency);
-      },
-      end: (end) => {
-        this.#end(end);
-      },
+      turnLatency: (latency) => this.#deps.records.turnLatency(this.callId, latency),
+      end: (end) => this.#end(end),
     };
   }
 
-  #openMedia(transport: Transport): CallMedia {
+  #openMedia(transport: Transport, startMediaMs: number): CallMedia {
     return new CallMedia({
+      startMediaMs,
       plan: this.#plan,
       deps: this.#deps,
       use: this.#use,
@@ -281,10 +298,9 @@ export class CallRunner {
       transport,
       send: (frame) => this.#connection?.transport?.sendAudio(frame),
       medium: mediumMeans(transport, () => this.#connection?.transport ?? null),
+      answerer: this.answerer,
       awaited: () => awaitedResults(this.#state, "dataConnection"),
-      judged: (utteranceId, finished) => {
-        this.#turnDetectors.heard(utteranceId, finished);
-      },
+      judged: (utteranceId, finished) => this.#turnDetectors.heard(utteranceId, finished),
       served: this.#report.served,
       post: this.post,
       faulted: this.fault,
@@ -292,33 +308,18 @@ export class CallRunner {
   }
 
   #listener(connection: Connection, settled: () => void): TransportListener {
-    const current = () => this.#connection === connection && !this.#over;
-    return {
-      audio: (samples) => {
-        if (!current()) return;
-        this.#guard(() => this.#media?.audio(samples));
-      },
-      data: (text, tooLong) => {
-        if (!current()) return;
-        this.#guard(() => {
-          this.#messageGate.take(text, tooLong);
-        });
-      },
-      problem: (problem) => {
-        if (current() && this.#problems.isDue(problem))
-          this.post({ type: "transportProblemNoticed", problem });
-      },
-      digit: (key) => {
-        if (current()) this.post({ type: "digitReceived", key });
-      },
-      played: (position) => {
-        if (current()) this.#guard(() => this.#media?.played(position));
-      },
+    return listenerOf({
+      isCurrent: () => this.#connection === connection && !this.#over,
+      media: () => this.#media,
+      gate: this.#messageGate,
+      problems: this.#problems,
+      post: this.post,
+      guard: (act) => this.#guard(act),
       closed: (regular) => {
         settled();
         this.#lose(connection, regular);
       },
-    };
+    });
   }
 
   #lose(connection: Connection, regular: boolean): void {
@@ -360,9 +361,8 @@ export class CallRunner {
     this.#connection = null;
     connection?.transport?.close(end.closeCode, end.reason);
     const remains = {
+      ...this.#deps,
       callId: this.callId,
-      clock: this.#deps.clock,
-      logger: this.#deps.logger,
       records: this.#records,
       use: this.#use,
       recorder: this.#media?.recorder ?? null,

@@ -6,12 +6,12 @@ import type { CallPlan } from "../plan/plan.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
 import { CallRunner } from "./call-runner.ts";
 
-export type { OpenTransport } from "./call-deps.ts";
+export type { Answerer, OpenTransport };
 
 /** `joinable`: never joined, or lost and within its grace. `not_live`: ended, or never of this process. */
 export type JoinState = "joinable" | "connected" | "not_live";
 
-/** `joined`: another connection has the call. `gone`: the call is over, or runs on another node. */
+/** `joined`: another connection has the call. `gone`: the call is over, or is not of this process. */
 export type ConnectOutcome = "connected" | "joined" | "gone";
 
 /** `full`: as many calls as `maxLiveCalls`. `draining`: the process is shutting down. */
@@ -34,8 +34,10 @@ export interface LiveCallsDeps extends CallDeps {
 }
 
 export interface LiveCalls {
-  /** After `started` the call waits for its join. */
+  /** After `started` the call waits for its join, or for the return of its client where it was `resumed`. */
   startCall(plan: CallPlan, start: CallStart): StartOutcome;
+  /** Whether one more call can start now. */
+  capacity(): "free" | Exclude<StartOutcome, "started">;
   joinState(callId: string): JoinState;
   /** Gives a connection to a call; `open` is called only if the result is `connected`. */
   connectCall(callId: string, open: OpenTransport, info: ConnectInfo): Promise<ConnectOutcome>;
@@ -48,6 +50,8 @@ export interface LiveCalls {
   endCall(callId: string): boolean;
   /** A carrier has found out who has answered a call; false when it is not live. */
   noteAnswerer(callId: string, answerer: Answerer): boolean;
+  /** Connected calls whose carrier may still find out who has answered. */
+  awaitingAnswerer(): readonly string[];
   /** Ends a call that no one has joined, as unjoined; false when it was joined or is not live. */
   endUnjoined(callId: string): boolean;
   /**
@@ -55,6 +59,8 @@ export interface LiveCalls {
    * not live.
    */
   release(callId: string): Promise<boolean>;
+  /** Another process continues the call: it stops here without an end. */
+  abandon(callId: string): void;
   /** Calls from creation until their final record is written. */
   count(): number;
   /** The ids of the same. */
@@ -87,9 +93,14 @@ class CallRegistry implements LiveCalls {
     this.#deps = deps;
   }
 
-  startCall(plan: CallPlan, start: CallStart): StartOutcome {
+  capacity(): "free" | Exclude<StartOutcome, "started"> {
     if (this.#draining) return "draining";
-    if (this.#calls.size >= this.#deps.maxLiveCalls) return "full";
+    return this.#calls.size >= this.#deps.maxLiveCalls ? "full" : "free";
+  }
+
+  startCall(plan: CallPlan, start: CallStart): StartOutcome {
+    const capacity = this.capacity();
+    if (capacity !== "free") return capacity;
     if (this.#calls.has(plan.callId)) throw new Error(`call ${plan.callId} is live already`);
     // A call keeps the engines that it began with; those of the deployment may change.
     const deps = { ...this.#deps, engines: { ...this.#deps.engines } };
@@ -100,7 +111,7 @@ class CallRegistry implements LiveCalls {
       if (this.#calls.size === 0) for (const emptied of this.#emptied) emptied();
     });
     this.#calls.set(plan.callId, runner);
-    runner.post({ type: "started" });
+    if (start.resumed === undefined) runner.post({ type: "started" });
     return "started";
   }
 
@@ -158,8 +169,12 @@ class CallRegistry implements LiveCalls {
 
   noteAnswerer(callId: string, answerer: Answerer): boolean {
     const runner = this.#calls.get(callId);
-    runner?.post({ type: "answererDetected", ...answerer });
+    runner?.answerer.report(answerer);
     return runner !== undefined;
+  }
+
+  awaitingAnswerer(): readonly string[] {
+    return [...this.#calls].flatMap(([callId, runner]) => (runner.answerer.isAwaited ? [callId] : []));
   }
 
   async release(callId: string): Promise<boolean> {
@@ -173,6 +188,10 @@ class CallRegistry implements LiveCalls {
     }
     await left;
     return true;
+  }
+
+  abandon(callId: string): void {
+    this.#calls.get(callId)?.abandon();
   }
 
   count(): number {

@@ -5,12 +5,21 @@ import type { CarrierFinding, CarrierRequest } from "../ports/carriers.ts";
 
 /** `xml`: instructions for the carrier. `done`: a callback that needs no answer. */
 export type CarrierReply =
-  | { readonly kind: "xml"; readonly xml: string }
+  /** `isUnsigned`: nothing is known by which the signature could be checked. */
+  | { readonly kind: "xml"; readonly xml: string; readonly isUnsigned?: true }
   | { readonly kind: "done" }
-  /** The signature is missing or wrong, or what it is about is unknown: the same for both. */
-  | { readonly kind: "forbidden" }
+  /**
+   * The signature is missing or wrong, or what it is about is unknown: the client gets the same answer. `isKnown`: it is
+   * about something of an account, and the signature is wrong.
+   */
+  | { readonly kind: "forbidden"; readonly isKnown?: true }
   /** The account does not let the carrier call this agent. */
   | { readonly kind: "agent_not_allowed" };
+
+/** Nothing of an account was named, or nothing that is known. */
+export const FORBIDDEN: CarrierReply = { kind: "forbidden" };
+/** A signature of the account was needed, and this is none. */
+export const WRONG_SIGNATURE: CarrierReply = { kind: "forbidden", isKnown: true };
 
 /** Who answers: an agent, or, of an account, the agent of the number that was called. */
 export type CalledParty = { readonly agentId: string } | { readonly accountId: string };

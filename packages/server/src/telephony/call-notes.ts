@@ -1,14 +1,19 @@
 /** Events of calls that come from a carrier, written beside the engine: most of them before anybody has joined. */
 
 import type { Db } from "../store/database/db.ts";
-import { appendCallEvent, type Severity } from "../store/calls/call-events.ts";
-import { firstStageOf } from "../store/calls/stages.ts";
+import { appendFirstStageEvent, type Severity } from "../store/calls/call-events.ts";
 import { uuidOf } from "./uuids.ts";
 
 export interface CallNote {
   readonly severity: Severity;
   readonly type:
-    "telephony.failed" | "telephony.machine_detected" | "sip.failed" | "sip.answered" | "sip.ended";
+    | "telephony.failed"
+    | "telephony.machine_detected"
+    | "sip.failed"
+    | "sip.answered"
+    | "sip.ended"
+    | "sip.unencrypted"
+    | "sip.media";
   readonly text: string;
   readonly extras: object | null;
 }
@@ -20,8 +25,6 @@ export async function noteInCall(
   callId: string,
   note: CallNote,
 ): Promise<boolean> {
-  const stageId = await firstStageOf(db, accountId, callId);
-  if (stageId === null) return false;
-  const event = { ...note, stageId, callTimestampMs: 0, wallClockTimestampMs: null };
-  return appendCallEvent(db, accountId, callId, event, uuidOf(`${callId} ${note.type} ${note.text}`));
+  const event = { ...note, callTimestampMs: 0, wallClockTimestampMs: null };
+  return appendFirstStageEvent(db, accountId, callId, event, uuidOf(`${callId} ${note.type} ${note.text}`));
 }

@@ -1,16 +1,16 @@
 /** Callbacks about the progress of calls that the service has dialled. */
 
-import type { ConfiguredCarrier } from "@parley/schema";
+import { CONFIGURED_CARRIERS, type ConfiguredCarrier } from "@parley/schema";
 import type { Logger } from "pino";
 import { messageOf } from "../pacing/error-text.ts";
 import type { Carrier, CarrierRequest, CarrierResult, CarrierStatus, Carriers } from "../ports/carriers.ts";
-import type { LiveCalls } from "../runner/live-calls.ts";
+import type { Answerer, LiveCalls } from "../runner/live-calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { getCall } from "../store/calls/calls.ts";
 import { getDial, noteAnsweredBy, noteProgress, type DialRow } from "../store/telephony/carrier-dials.ts";
 import { noteRinging } from "../store/telephony/dial-progress.ts";
 import { readTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
-import type { CarrierRequests, CarrierReply } from "./api.ts";
+import { FORBIDDEN, WRONG_SIGNATURE, type CarrierReply, type CarrierRequests } from "./api.ts";
 import { noteInCall, type CallNote } from "./call-notes.ts";
 
 export interface CallbackDeps {
@@ -25,7 +25,6 @@ export interface CallbackDeps {
   readonly logger: Pick<Logger, "warn" | "info">;
 }
 
-const FORBIDDEN: CarrierReply = { kind: "forbidden" };
 const DONE: CarrierReply = { kind: "done" };
 
 /** How a failed call is named in its events. */
@@ -40,19 +39,20 @@ const SENTENCES: Readonly<Record<Exclude<CarrierResult, "completed">, string>> =
 export function createCallbacks(deps: CallbackDeps): Pick<CarrierRequests, "noteStatus"> {
   return {
     async noteStatus(callId, request) {
-      return (await takeStatus(deps, callId, request)) === null ? FORBIDDEN : DONE;
+      const taken = await takeStatus(deps, callId, request);
+      return "kind" in taken ? taken : DONE;
     },
   };
 }
 
-/** Notes what the request says of the call. Null: as `verify`. */
+/** Notes what the request says of the call, or says as `verify` why it does not. */
 export async function takeStatus(
   deps: CallbackDeps,
   callId: string,
   request: CarrierRequest,
 ): ReturnType<typeof verify> {
   const verified = await verify(deps, callId, request);
-  if (verified === null) return null;
+  if ("kind" in verified) return verified;
   const { dial, carrier } = verified;
   const fields = carrier.readFields(request);
   const status = fields === null ? null : carrier.readStatus(fields);
@@ -61,17 +61,24 @@ export async function takeStatus(
   return verified;
 }
 
-/** Null: the signature is wrong, or there is no such dial. */
+/** Whether the request has the signature of some carrier, right or wrong. */
+export function isClaimed(carriers: Carriers, { headers }: Pick<CarrierRequest, "headers">): boolean {
+  return CONFIGURED_CARRIERS.some((name) => carriers[name].claims(headers));
+}
+
+/** The dial that the request is about. `forbidden`: the signature is wrong, or there is no such dial. */
 async function verify(
   { db, carriers, nowMs }: CallbackDeps,
   callId: string,
   request: CarrierRequest,
-): Promise<{ readonly dial: DialRow; readonly carrier: Carrier } | null> {
+): Promise<{ readonly dial: DialRow; readonly carrier: Carrier } | CarrierReply> {
+  // Without a signature of any carrier, the database is not asked.
+  if (!isClaimed(carriers, request)) return FORBIDDEN;
   const dial = await getDial(db, callId);
-  if (dial === null) return null;
+  if (dial === null) return FORBIDDEN;
   const account = (await readTelephonyConfigs(db, dial.accountId))[dial.carrier];
   const carrier = carriers[dial.carrier];
-  if (account === undefined || !carrier.isSigned(account, request, nowMs())) return null;
+  if (account === undefined || !carrier.isSigned(account, request, nowMs())) return WRONG_SIGNATURE;
   return { dial, carrier };
 }
 
@@ -93,16 +100,22 @@ async function noteStatus(deps: CallbackDeps, dial: DialRow, status: CarrierStat
   else await end(deps, dial, result, detail);
 }
 
-/** The engine of the call learns of it where the call runs in this process. */
+/** A call that runs in another process learns of it there, see `ended-dials.ts`. */
 async function noteAnswerer(deps: CallbackDeps, dial: DialRow, answeredBy: string): Promise<void> {
   const { db, liveCalls, machineDetected } = deps;
   const { accountId, callId, carrier } = dial;
-  const isMachine = /machine|fax/i.test(answeredBy);
+  const answerer = answererOf(answeredBy);
   const isNew = await noteAnsweredBy(db, accountId, callId, answeredBy);
-  liveCalls.noteAnswerer(callId, { answeredBy, isMachine, greetingEnded: /^machine_end/i.test(answeredBy) });
-  if (!isMachine) return;
+  liveCalls.noteAnswerer(callId, answerer);
+  if (!answerer.isMachine) return;
   if (isNew) machineDetected(carrier);
   await noteMachine(deps, dial, answeredBy);
+}
+
+/** What the carrier's word says. */
+export function answererOf(answeredBy: string): Answerer {
+  const isMachine = /machine|fax/i.test(answeredBy);
+  return { answeredBy, isMachine, greetingEnded: /^machine_end/i.test(answeredBy) };
 }
 
 async function noteMachine({ db }: CallbackDeps, dial: DialRow, answeredBy: string): Promise<void> {

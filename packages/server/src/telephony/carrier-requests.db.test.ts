@@ -9,7 +9,7 @@ import { deleteAgent, updateAgent } from "../store/agents/agents.ts";
 import { listCallEvents } from "../store/calls/call-events.ts";
 import { getCall } from "../store/calls/calls.ts";
 import type { Db } from "../store/database/db.ts";
-import { getDial, intendDial, noteDialled } from "../store/telephony/carrier-dials.ts";
+import { getDial, intendDial, noteDialled, readDialledCalls } from "../store/telephony/carrier-dials.ts";
 import { readDialState } from "../store/telephony/dial-progress.ts";
 import { agentOfNumber, assignNumber } from "../store/telephony/phone-numbers.ts";
 import { changeTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
@@ -75,6 +75,7 @@ describeOnBothDatabases("requests of carriers", (current) => {
         noteAnswerer: (callId, answerer) => detected.push(`${callId} ${JSON.stringify(answerer)}`) > 0,
       },
       waits: openTransferWaits(),
+      hangUpLeg: () => undefined,
       machineDetected: (carrier) => machines.push(carrier),
       closing: new AbortController().signal,
       nowMs: () => NOW_MS,
@@ -185,6 +186,34 @@ describeOnBothDatabases("requests of carriers", (current) => {
     expect(await eventsOf(current().db, accountId, callId)).toHaveLength(2);
   });
 
+  it("changes nothing when old callbacks are sent again after the end of the call", async () => {
+    const { db } = current();
+    const { callId, accountId, send } = await dialledCall("telephony1", "CA1");
+    joined.add(callId);
+    const old = [
+      ["ringing", {}],
+      ["answered", {}],
+      ["answered", { AnsweredBy: "machine_start" }],
+      ["answered", { AnsweredBy: "machine_end_beep" }],
+      ["completed", { CallDuration: "61" }],
+    ] as const;
+    for (const [state, more] of old) await send(state, "CA1", more);
+    const before = [
+      await readDialState(db, accountId, callId),
+      await readDialledCalls(db, [callId]),
+      await eventsOf(db, accountId, callId),
+      [...ended, ...machines],
+    ];
+    for (const [state, more] of [...old, ...old.toReversed()]) await send(state, "CA1", more);
+    expect([
+      await readDialState(db, accountId, callId),
+      await readDialledCalls(db, [callId]),
+      await eventsOf(db, accountId, callId),
+      [...ended, ...machines],
+    ]).toEqual(before);
+    expect(await readDialledCalls(db, [callId])).toMatchObject([{ answeredBy: "machine_end_beep" }]);
+  });
+
   it("refuses forged callbacks alike for known and unknown calls", async () => {
     const { callId, url } = await dialledCall("telephony1", "CA1");
     const { sign, callback } = fakes.telephony1;
@@ -197,11 +226,11 @@ describeOnBothDatabases("requests of carriers", (current) => {
       fakes.telephony3.sign(callback("busy", "CA1"), url),
     ];
     for (const each of forged) {
-      expect(await requests.noteStatus(callId, each)).toEqual({ kind: "forbidden" });
-      expect(await requests.instruct(callId, each)).toEqual({ kind: "forbidden" });
+      expect(await requests.noteStatus(callId, each)).toMatchObject({ kind: "forbidden" });
+      expect(await requests.instruct(callId, each)).toMatchObject({ kind: "forbidden" });
     }
     const unknown = `${PUBLIC_URL}/calls/${randomUUID()}/carrier_status`;
-    expect(await requests.noteStatus(randomUUID(), sign(callback("busy", "CA1"), unknown))).toEqual({
+    expect(await requests.noteStatus(randomUUID(), sign(callback("busy", "CA1"), unknown))).toMatchObject({
       kind: "forbidden",
     });
     expect(ended).toEqual([]);
@@ -215,11 +244,11 @@ describeOnBothDatabases("requests of carriers", (current) => {
     await changeTelephonyConfigs(db, accountId, (present) => ({
       telephony1: { ...present.telephony1!, secrets: { authToken: "another-token" } },
     }));
-    expect(await requests.noteStatus(callId, sign(callback("busy", "CA1"), url))).toEqual({
+    expect(await requests.noteStatus(callId, sign(callback("busy", "CA1"), url))).toMatchObject({
       kind: "forbidden",
     });
     await changeTelephonyConfigs(db, accountId, () => ({ telephony1: null }));
-    expect(await requests.noteStatus(callId, sign(callback("busy", "CA1"), url))).toEqual({
+    expect(await requests.noteStatus(callId, sign(callback("busy", "CA1"), url))).toMatchObject({
       kind: "forbidden",
     });
   });
@@ -293,17 +322,17 @@ describeOnBothDatabases("requests of carriers", (current) => {
     for (const id of [agentId, randomUUID(), deleted]) {
       const url = `${PUBLIC_URL}/api/agents/${id}/telephony_xml`;
       const wrong = { ...signed(url), headers: { "x-twilio-signature": "AAAA" } };
-      expect(await requests.answerCall({ agentId: id }, wrong)).toEqual({ kind: "forbidden" });
-      expect(await requests.answerCall({ agentId: id }, { ...signed(url), headers: {} })).toEqual({
+      expect(await requests.answerCall({ agentId: id }, wrong)).toMatchObject({ kind: "forbidden" });
+      expect(await requests.answerCall({ agentId: id }, { ...signed(url), headers: {} })).toMatchObject({
         kind: "forbidden",
       });
     }
     for (const id of [randomUUID(), deleted]) {
       const url = `${PUBLIC_URL}/api/agents/${id}/telephony_xml`;
-      expect(await requests.answerCall({ agentId: id }, signed(url))).toEqual({ kind: "forbidden" });
+      expect(await requests.answerCall({ agentId: id }, signed(url))).toMatchObject({ kind: "forbidden" });
     }
     const url = `${PUBLIC_URL}/api/accounts/${unconfigured}/telephony_xml`;
-    expect(await requests.answerCall({ accountId: unconfigured }, signed(url))).toEqual({
+    expect(await requests.answerCall({ accountId: unconfigured }, signed(url))).toMatchObject({
       kind: "forbidden",
     });
     expect(created).toEqual([]);

@@ -7,10 +7,12 @@ import type { CreateCall } from "../lifecycle/api.ts";
 import { NOW_MS } from "../ports/testing/carriers-conformance.ts";
 import { getCall } from "../store/calls/calls.ts";
 import { repeatsKey } from "../store/database/repeated-key.ts";
+import { deleteCall } from "../store/calls/deleted-calls.ts";
 import { markEnded } from "../store/testing/calls.ts";
 import { describeOnBothDatabases } from "../store/testing/databases.ts";
 import type { CarrierReply, CarrierRequests } from "./api.ts";
 import { createCarrierRequests } from "./carrier-requests.ts";
+import { LONGEST_CARRIER_CALL_MS } from "./incoming-ids.ts";
 import { MAX_BROKEN_STREAMS, STEADY_STREAM_MS } from "./stream-returns.ts";
 import {
   carriersOf,
@@ -66,6 +68,7 @@ describeOnBothDatabases("a carrier that asks again", (current) => {
         noteAnswerer: () => false,
       },
       waits: openTransferWaits(),
+      hangUpLeg: () => undefined,
       machineDetected: () => undefined,
       closing: new AbortController().signal,
       nowMs: () => nowMs,
@@ -140,18 +143,20 @@ describeOnBothDatabases("a carrier that asks again", (current) => {
     const { db } = current();
     const { callId, xml, goBack } = await answered("telephony2");
     const url = returnUrlIn(xml);
-    expect(await goBack(url.replace("after=0", "after=1"))).toEqual({ kind: "forbidden" });
+    expect(await goBack(url.replace("after=0", "after=1"))).toMatchObject({ kind: "forbidden" });
     const { sign, callback } = fakes.telephony2;
     const signed = sign(callback("answered", "CA1"), url, nowMs);
     const headers = { ...signed.headers, "telnyx-signature-ed25519": "AAAA" };
     const requests = openProcess();
-    expect(await requests.instruct(callId, { ...signed, headers })).toEqual({ kind: "forbidden" });
-    expect(await requests.instruct(callId, { ...signed, headers: {} })).toEqual({ kind: "forbidden" });
+    expect(await requests.instruct(callId, { ...signed, headers })).toMatchObject({ kind: "forbidden" });
+    expect(await requests.instruct(callId, { ...signed, headers: {} })).toMatchObject({ kind: "forbidden" });
     // The carrier does not sign the URL, so a captured request could be sent to the URL of another call.
     const { accountId } = await configureCarriers(db, fakes);
     const other = await storeDialledCall(db, accountId, "telephony2");
-    expect(await requests.instruct(other.callId, signed)).toEqual({ kind: "forbidden" });
-    expect(await requests.instruct(callId, fakes.telephony1.sign({}, url))).toEqual({ kind: "forbidden" });
+    expect(await requests.instruct(other.callId, signed)).toMatchObject({ kind: "forbidden" });
+    expect(await requests.instruct(callId, fakes.telephony1.sign({}, url))).toMatchObject({
+      kind: "forbidden",
+    });
   });
 
   it.each(CONFIGURED_CARRIERS)("%s gets one call, however often it announces it", async (carrier) => {
@@ -196,5 +201,24 @@ describeOnBothDatabases("a carrier that asks again", (current) => {
     expect(xmlOf(await announce({ ...fakes[carrier].callback("completed", "CA2") }))).toContain("<Hangup/>");
     expect(created).toEqual([callId]);
     expect(ended).toEqual([callId]);
+  });
+
+  it("gets no call when an old webhook is sent again, and deletion does not make it new", async () => {
+    const { db } = current();
+    for (const isDeleted of [false, true]) {
+      created.length = 0;
+      const { accountId, callId, announce } = await answered("telephony1", `CA-${String(isDeleted)}`);
+      await markEnded(db, accountId, callId, { endReason: "hangup", endedAtMs: Date.now() });
+      const deletion = isDeleted ? await deleteCall(db, accountId, callId) : "kept";
+      expect(deletion).toBe(isDeleted ? "deleted" : "kept");
+      // The carrier's call goes on, and its instructions bring the caller back.
+      nowMs = Date.now();
+      expect(callIdIn(xmlOf(await announce()))).not.toBe(callId);
+      expect(created).toHaveLength(2);
+      await markEnded(db, accountId, created[1] ?? "", { endReason: "hangup", endedAtMs: Date.now() });
+      nowMs = Date.now() + LONGEST_CARRIER_CALL_MS + 60_000;
+      expect(xmlOf(await announce())).toContain("cannot be answered");
+      expect(created).toHaveLength(2);
+    }
   });
 });

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { JoinState } from "../runner/live-calls.ts";
-import { intendDial, noteProgress, noteRefused } from "../store/telephony/carrier-dials.ts";
+import type { Answerer, JoinState } from "../runner/live-calls.ts";
+import { intendDial, noteAnsweredBy, noteProgress, noteRefused } from "../store/telephony/carrier-dials.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
-import { endDials } from "./ended-dials.ts";
+import { noteDials } from "./ended-dials.ts";
 import { NUMBERS, storeDialledCall } from "./testing/telephony-account.ts";
 
 describeOnBothDatabases("dialled calls whose callback came to another process", (current) => {
@@ -42,9 +42,51 @@ describeOnBothDatabases("dialled calls whose callback came to another process", 
       joinState: (callId: string) => states.get(callId) ?? "not_live",
       endUnjoined: (callId: string) => callId !== lost && ended.push(`unjoined ${callId}`) > 0,
       endCall: (callId: string) => ended.push(`hangup ${callId}`) > 0,
+      awaitingAnswerer: () => [talking],
+      noteAnswerer: () => true,
     };
-    await endDials({ db, liveCalls, logger: { warn: () => undefined } });
+    await noteDials({ db, liveCalls, logger: { warn: () => undefined } }, new Map());
     expect(ended.toSorted()).toEqual([`hangup ${lost}`, `unjoined ${busy}`].toSorted());
     expect(ended).not.toContain(`unjoined ${elsewhere}`);
+  });
+
+  it("learn there that a machine has answered, once for each word of the carrier", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const [talking, ringing, older] = [
+      await dialled(accountId, null),
+      await dialled(accountId, null),
+      await dialled(accountId, null),
+    ];
+    const noted: string[] = [];
+    const liveCalls = {
+      callIds: () => [talking, ringing, older],
+      joinState: (callId: string) => (callId === ringing ? "joinable" : "connected") as JoinState,
+      endUnjoined: () => false,
+      endCall: () => false,
+      awaitingAnswerer: () => [talking],
+      noteAnswerer: (callId: string, answerer: Answerer) =>
+        noted.push(`${callId === talking ? "talking" : "ringing"} ${JSON.stringify(answerer)}`) > 0,
+    };
+    const deps = { db, liveCalls, logger: { warn: () => undefined } };
+    const said = new Map<string, string>();
+    await noteDials(deps, said);
+    expect(noted).toEqual([]);
+    for (const callId of [talking, ringing, older])
+      await noteAnsweredBy(db, accountId, callId, "machine_start");
+    await noteDials(deps, said);
+    await noteDials(deps, said);
+    const start = JSON.stringify({ answeredBy: "machine_start", isMachine: true, greetingEnded: false });
+    expect(noted.toSorted()).toEqual([`ringing ${start}`, `talking ${start}`]);
+    await noteAnsweredBy(db, accountId, talking, "machine_end_beep");
+    await noteDials(deps, said);
+    const end = JSON.stringify({ answeredBy: "machine_end_beep", isMachine: true, greetingEnded: true });
+    expect(noted.at(-1)).toBe(`talking ${end}`);
+    expect(noted).toHaveLength(3);
+    await noteDials(
+      { ...deps, liveCalls: { ...liveCalls, callIds: () => [], awaitingAnswerer: () => [] } },
+      said,
+    );
+    expect(said.size).toBe(0);
   });
 });

@@ -8,19 +8,21 @@ import {
   type ConfiguredCarrier,
 } from "@parley/schema";
 import type { Logger } from "pino";
-import type { CreateCall, CreateCallInput, NotCreated } from "../lifecycle/api.ts";
+import type { CreateCall, CreateCallInput } from "../lifecycle/api.ts";
 import { messageOf } from "../pacing/error-text.ts";
 import type { CarrierRequest, Carriers } from "../ports/carriers.ts";
 import type { LiveCalls } from "../runner/live-calls.ts";
 import { accountOfAgent, getAgentForCall } from "../store/agents/agents.ts";
 import { getCall, type CallRow } from "../store/calls/calls.ts";
+import { createdAtOfDeleted } from "../store/calls/deleted-calls.ts";
 import type { Db } from "../store/database/db.ts";
 import { agentOfNumber } from "../store/telephony/phone-numbers.ts";
 import { readTelephonyConfigs, type TelephonyConfig } from "../store/telephony/telephony-configs.ts";
-import type { CalledParty, CarrierRequests, CarrierReply } from "./api.ts";
-import { incomingCallId, MAX_CALLS_OF_ONE } from "./incoming-ids.ts";
+import { FORBIDDEN, type CalledParty, type CarrierReply, type CarrierRequests } from "./api.ts";
+import { incomingCallId, LONGEST_CARRIER_CALL_MS, MAX_CALLS_OF_ONE } from "./incoming-ids.ts";
 import { mappedContext } from "./request-context.ts";
 import { streamOf } from "./stream-returns.ts";
+import { reasonOf } from "./not-created.ts";
 
 export interface IncomingDeps {
   readonly db: Db;
@@ -32,7 +34,6 @@ export interface IncomingDeps {
   readonly logger: Pick<Logger, "warn" | "error">;
 }
 
-const FORBIDDEN: CarrierReply = { kind: "forbidden" };
 /** Carriers read errors aloud badly, so a caller hears this instead. */
 export const APOLOGY = "Sorry, this call cannot be answered at the moment. Please try again later. Goodbye.";
 export const UNASSIGNED = "Sorry, nobody answers calls to this number. Goodbye.";
@@ -95,9 +96,9 @@ interface Announced {
   readonly running: CallRow | null;
 }
 
-/** Null: the carrier's call has had as many calls of the agent as it may have. */
+/** Null: the carrier's call has had as many calls of the agent as it may have, or is longer over than any call lasts. */
 async function announcedCall(
-  { db, carriers }: IncomingDeps,
+  { db, carriers, nowMs }: IncomingDeps,
   { accountId, carrier, fields }: Verified,
   agentId: string,
 ): Promise<Announced | null> {
@@ -108,7 +109,10 @@ async function announcedCall(
   for (let nth = 0; nth < MAX_CALLS_OF_ONE; nth += 1) {
     const callId = incomingCallId(announced, nth);
     const call = await getCall(db, accountId, callId);
-    if (call === null || call.endedAt === null) return { callId, running: call };
+    if (call !== null && call.endedAt === null) return { callId, running: call };
+    const createdAt = call?.createdAt ?? (await createdAtOfDeleted(db, accountId, callId));
+    if (createdAt === null) return { callId, running: null };
+    if (nowMs() - Date.parse(createdAt) > LONGEST_CARRIER_CALL_MS) return null;
   }
   return null;
 }
@@ -124,7 +128,7 @@ async function answeringCall(
   try {
     const announced = await announcedCall(deps, verified, agentId);
     if (announced === null) {
-      logger.warn({ accountId, agentId }, "a carrier announces one call too often");
+      logger.warn({ accountId, agentId }, "a carrier announces one call too often, or long after it");
       return null;
     }
     const { callId, running } = announced;
@@ -172,11 +176,4 @@ async function noteEnd(deps: IncomingDeps, verified: Verified, agentId: string):
     if (!deps.liveCalls.endUnjoined(callId)) deps.liveCalls.endCall(callId);
   }
   return { kind: "xml", xml: deps.carriers[verified.carrier].hangUpXml };
-}
-
-function reasonOf(outcome: NotCreated): string {
-  if ("reason" in outcome) return outcome.reason;
-  if ("errors" in outcome)
-    return outcome.errors.map(({ field, message }) => `${field} ${message}`).join("; ");
-  return outcome.limit;
 }

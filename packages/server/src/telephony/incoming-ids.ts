@@ -19,6 +19,12 @@ export interface AnnouncedCall {
  */
 export const MAX_CALLS_OF_ONE = 20;
 
+/**
+ * A webhook that comes this long after the first call of the carrier's call creates none: no carrier has longer calls, so
+ * somebody repeats an old one. Two of the carriers sign no time.
+ */
+export const LONGEST_CARRIER_CALL_MS = 86_400_000;
+
 /** @param nth 0: the first call of this agent within the carrier's call */
 export function incomingCallId(announced: AnnouncedCall, nth: number): string {
   const { accountId, agentId, carrier, carrierCallId } = announced;

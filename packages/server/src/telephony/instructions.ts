@@ -5,15 +5,13 @@ import type { CarrierRequest } from "../ports/carriers.ts";
 import { getCall, type CallRow } from "../store/calls/calls.ts";
 import { ownerOfCall } from "../store/telephony/call-owners.ts";
 import { readTelephonyConfigs } from "../store/telephony/telephony-configs.ts";
-import type { CarrierReply, CarrierRequests } from "./api.ts";
+import { FORBIDDEN, WRONG_SIGNATURE, type CarrierReply, type CarrierRequests } from "./api.ts";
 import { takeStatus, type CallbackDeps } from "./callbacks.ts";
 import { isReturnUrl, nextStream, readReturn, streamOf, type StreamReturn } from "./stream-returns.ts";
 
 export interface InstructionDeps extends CallbackDeps {
   readonly publicUrl: () => string;
 }
-
-const FORBIDDEN: CarrierReply = { kind: "forbidden" };
 
 export function createInstructions(deps: InstructionDeps): Pick<CarrierRequests, "instruct"> {
   return {
@@ -29,7 +27,7 @@ async function onAnswer(
   request: CarrierRequest,
 ): Promise<CarrierReply> {
   const taken = await takeStatus(deps, callId, request);
-  if (taken === null) return FORBIDDEN;
+  if ("kind" in taken) return taken;
   const { dial, carrier } = taken;
   const call = await getCall(deps.db, dial.accountId, callId);
   if (call === null || call.joinToken === null || call.endedAt !== null) {
@@ -51,10 +49,11 @@ async function afterStream(
   if (claimed === undefined) return FORBIDDEN;
   const owner = await ownerOfCall(db, callId);
   // Calls may be deleted at their end; a carrier reads other answers aloud as an error.
-  if (owner === null) return { kind: "xml", xml: carriers[claimed].hangUpXml };
+  if (owner === null) return { kind: "xml", xml: carriers[claimed].hangUpXml, isUnsigned: true };
   const call = await getCall(db, owner.accountId, callId);
-  const known = call === null ? null : await verified(deps, claimed, call, request);
-  if (known === null) return FORBIDDEN;
+  if (call === null) return FORBIDDEN;
+  const known = await verified(deps, claimed, call, request);
+  if (known === null) return WRONG_SIGNATURE;
   if (known.isOver) return { kind: "xml", xml: carriers[claimed].hangUpXml };
   const next = nextStream(known.previous, nowMs());
   if (next === null) {

@@ -111,7 +111,8 @@ export function openFileRemoval(deps: FileRemovalDeps): FileRemoval {
     async removeLeft() {
       const callIds = (await deps.listRecordings?.()) ?? [];
       for (let from = 0; from < callIds.length && !closing.signal.aborted; from += FILES_PER_QUESTION) {
-        const states = await stateOfRecordings(db, callIds.slice(from, from + FILES_PER_QUESTION));
+        const some = callIds.slice(from, from + FILES_PER_QUESTION);
+        const states = await stateOfRecordings(db, nodeId, some);
         for (const [callId, state] of states) {
           if (state === "erased") await recordings.remove(callId, closing.signal);
         }

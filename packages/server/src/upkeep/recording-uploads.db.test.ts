@@ -7,7 +7,7 @@ import { openFileRemoval } from "./file-removal.ts";
 import type { Recordings } from "../ports/recordings.ts";
 import { openFileRecordings } from "../providers/recordings/file-recordings.ts";
 import { openS3Recordings, type S3Recordings } from "../providers/recordings/s3-recordings.ts";
-import { openS3Peer, type S3Peer } from "../providers/recordings/testing/s3-peer.ts";
+import { openS3Peer, type S3Peer } from "../providers/s3/testing/s3-peer.ts";
 import { openRecordingsStore } from "../app/recordings-store.ts";
 import { openRecordingUploads } from "./recording-uploads.ts";
 import { noteOldRecordings } from "../store/calls/age-limits.ts";
@@ -85,8 +85,9 @@ describeOnBothDatabases("recordings on their way to the bucket", (current) => {
   }
 
   async function uploading(node: Node, work: () => Promise<void>): Promise<void> {
-    const { recordings } = node;
-    const uploads = openRecordingUploads({ db: current().db, recordings, logger, nowMs, intervalMs: 10 });
+    const { nodeId, recordings } = node;
+    const { db } = current();
+    const uploads = openRecordingUploads({ db, nodeId, recordings, logger, nowMs, intervalMs: 10 });
     uploads.start();
     try {
       await work();
@@ -209,7 +210,12 @@ describeOnBothDatabases("recordings on their way to the bucket", (current) => {
   it("stay in DATA_DIR where no bucket is named", async () => {
     const { db } = current();
     const log = pino({ enabled: false });
-    const stay = await openRecordingsStore({ dataDir: dir, recordingsBucket: null }, db, log);
+    const stay = await openRecordingsStore(
+      { dataDir: dir, recordingsBucket: null, worker: null },
+      db,
+      "n",
+      log,
+    );
     expect([stay.recordings.isShared, stay.uploads]).toEqual([false, null]);
     const place = {
       endpoint: peer.endpoint,
@@ -219,7 +225,7 @@ describeOnBothDatabases("recordings on their way to the bucket", (current) => {
       redirects: false,
     };
     const recordingsBucket = { ...credentials, ...place };
-    const go = await openRecordingsStore({ dataDir: dir, recordingsBucket }, db, log);
+    const go = await openRecordingsStore({ dataDir: dir, recordingsBucket, worker: null }, db, "n", log);
     expect(go.recordings.isShared).toBe(true);
     expect(await go.recordings.open("none")).toBeNull();
     expect(peer.requested.map(({ key }) => key)).toEqual(["p/none.wav"]);

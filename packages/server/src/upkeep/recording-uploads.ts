@@ -18,6 +18,8 @@ export interface RecordingUploads {
 
 export interface UploadDeps {
   readonly db: Db;
+  /** This node. */
+  readonly nodeId: string;
   readonly recordings: Pick<S3Recordings, "finished" | "upload" | "forgetFile" | "remove">;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   /** Wall clock in ms since 1970. */
@@ -85,12 +87,12 @@ export function openRecordingUploads(deps: UploadDeps): RecordingUploads {
 }
 
 async function bring(
-  { db, recordings }: UploadDeps,
+  { db, nodeId, recordings }: UploadDeps,
   callIds: readonly string[],
   signal: AbortSignal,
   one: (callId: string, work: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const states = await stateOfRecordings(db, callIds);
+  const states = await stateOfRecordings(db, nodeId, callIds);
   const left = callIds.filter((callId) => states.get(callId) !== "waits");
   const worker = async (): Promise<void> => {
     for (let callId = left.shift(); callId !== undefined; callId = left.shift()) {

@@ -122,12 +122,6 @@ const diallingCarrier: readonly Shown[] = [
   ),
 ];
 
-/** A medium that agents may name and no call has. */
-const noCall: readonly Shown[] = [
-  missing("no call runs over it: its creation is refused with 501"),
-  ...shownBy(REFUSALS, "501 for %o %o"),
-];
-
 export const mediumShown: RowsOf<typeof mediumRules> = {
   "at most one key": [REFUSED],
   webRtc: shownBy(
@@ -154,7 +148,13 @@ export const mediumShown: RowsOf<typeof mediumRules> = {
   telephony2: diallingCarrier,
   telephony3: diallingCarrier,
   telephony4: carrierCall,
-  sip: noCall,
+  sip: [
+    ...shownBy(
+      "test/sip.media.test.ts",
+      "a call to an agent is answered, hears recorded speech, is heard, and is hung up by the caller",
+    ),
+    ...shownBy("test/sip.media.test.ts", "a call is dialled, answered, heard, and hung up by the phone"),
+  ],
 };
 
 const off = shownBy(CLIENT_MESSAGES, "every kind of message can be switched off");

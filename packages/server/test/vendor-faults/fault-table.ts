@@ -1,23 +1,48 @@
 /** What the tests of this folder found, as the tables of docs/providers.md. */
 
 import { readSource } from "../source-text.ts";
-import { VENDOR_FAULTS, type VendorFault } from "./faulty-call.ts";
+import { VENDOR_FAULTS, type VendorFault } from "./gates.ts";
 
 /** What became of a sentence or an utterance. */
 export type Outcome = "own" | "next" | "rest";
 
-const SIGNS: Readonly<Record<Outcome, string>> = { own: "itself", next: "next", rest: "rest" };
+/** What is on the page. `never`: the adapter cannot have the fault. */
+const SIGNS = { own: "itself", next: "next", rest: "rest", never: "–" } as const;
 
-export type Found = ReadonlyMap<string, ReadonlyMap<VendorFault, Outcome>>;
+export type Found = Map<string, Map<VendorFault, Outcome>>;
+
+interface Subject {
+  readonly name: string;
+  readonly never?: readonly VendorFault[];
+}
+
+/** Each adapter with each fault that it can have. */
+export function casesOf<S extends Subject>(
+  subjects: readonly S[],
+): readonly { readonly subject: S; readonly name: string; readonly fault: VendorFault }[] {
+  return subjects.flatMap((subject) =>
+    VENDOR_FAULTS.filter((fault) => subject.never?.includes(fault) !== true).map((fault) => ({
+      subject,
+      name: subject.name,
+      fault,
+    })),
+  );
+}
+
+export function noteOutcome(found: Found, name: string, fault: VendorFault, outcome: Outcome): void {
+  const row = found.get(name) ?? new Map<VendorFault, Outcome>();
+  found.set(name, row.set(fault, outcome));
+}
 
 /** A row for each adapter, a column for each fault. */
-export function tableOf(found: Found): readonly (readonly string[])[] {
+export function tableOf(subjects: readonly Subject[], found: Found): readonly (readonly string[])[] {
   return [
     ["Adapter", ...VENDOR_FAULTS],
-    ...[...found].map(([name, outcomes]) => [
+    ...subjects.map(({ name, never }) => [
       name,
       ...VENDOR_FAULTS.map((fault) => {
-        const outcome = outcomes.get(fault);
+        if (never?.includes(fault) === true) return SIGNS.never;
+        const outcome = found.get(name)?.get(fault);
         if (outcome === undefined) throw new Error(`${name} was not tested with ${fault}`);
         return SIGNS[outcome];
       }),

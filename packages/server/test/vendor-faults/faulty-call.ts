@@ -1,42 +1,41 @@
 /**
- * Calls on a manual clock whose first voice or recogniser is a real adapter that speaks with the fake of its vendor over
- * the loopback network. The clock stands still while the adapter works, so a slow machine changes nothing; it moves
- * while the vendor hangs.
+ * Calls on a manual clock whose first voice, recogniser or language model is a real adapter that speaks with the fake of
+ * its vendor over the loopback network, or with the process of its model. The clock stands still while the adapter
+ * works, so a slow machine changes nothing; it moves while the vendor hangs.
  */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { createVoices } from "../../src/app/voices/call-voices.ts";
 import { createVoiceHealth } from "../../src/app/voices/voice-health.ts";
 import { createVoiceKeys } from "../../src/app/voices/voice-keys.ts";
 import type { ExternalVoiceSettings, PlannedExternalVoice } from "../../src/plan/voice-plan.ts";
+import type { LlmEngine } from "../../src/ports/llm.ts";
+import { openFakeLlm } from "../../src/ports/testing/fake-llm.ts";
 import { openFakeToolInvoker } from "../../src/ports/testing/fake-tool-invoker.ts";
 import { openFakeVoices } from "../../src/ports/testing/fake-voices.ts";
 import type { SttEngine } from "../../src/ports/stt.ts";
-import type { TtsEngine, TtsPart } from "../../src/ports/tts.ts";
+import type { TtsEngine } from "../../src/ports/tts.ts";
 import type { VoiceProvider } from "../../src/ports/voice-provider.ts";
+import type { Clock } from "../../src/pacing/clock.ts";
+import type { ListObserver } from "../../src/providers/engine-chain/engine-list.ts";
 import { ListedEngine } from "../../src/providers/engine-chain/listed-engine.ts";
+import { FIRST_TOKEN_LIMIT_MS, openLlmChain } from "../../src/providers/engine-chain/llm-chain.ts";
 import { ANSWER_LIMIT_MS, openSttChain } from "../../src/providers/engine-chain/stt-chain.ts";
 import { FIRST_AUDIO_LIMIT_MS, openTtsChain } from "../../src/providers/engine-chain/tts-chain.ts";
-import { FAULTS } from "../../src/ports/testing/engine-faults.ts";
 import { openCallWorld } from "../../src/runner/testing/call-world.ts";
 import { openLateClock } from "../../src/runner/testing/late-clock.ts";
 import { openFakeEngines } from "../../src/runner/testing/fakes.ts";
 import { openMemoryRecordings } from "../../src/runner/testing/memory-recordings.ts";
 import { noStages } from "../../src/runner/testing/no-stages.ts";
-
-export const VENDOR_FAULTS = [...FAULTS, "slow"] as const;
-export type VendorFault = (typeof VENDOR_FAULTS)[number];
+import { Gate, gatedLlm, gatedProvider, gatedStt, gatedTts, type Gating, type VendorFault } from "./gates.ts";
 
 export const GREETING = "Welcome, how can I help you today?";
 /** The caller may hear silence for so long after the failure of an engine. */
 export const SILENCE_LIMIT_MS = 1_000;
-/** What a slow vendor waits before each piece of its answer. */
+/** What the model says that takes over. */
+export const SECOND_REPLY = "Number two speaks.";
+/** What a slow vendor waits before each piece of its answer; a model also before it breaks off. */
 const SLOW_MS = 250;
 const FRAME_MS = 20;
-/** Nothing has come from a hanging vendor for so long: it sent what it sends. */
-const QUIET_MS = 150;
-/** A machine under load may take this long for a message on its own network. */
-const WORK_LIMIT_MS = 60_000;
 const LOUD = 300;
 
 /** The voice that the test is about: one of a vendor, or the deployment's engine. */
@@ -50,134 +49,14 @@ export type FaultyVoice =
     }
   | { readonly kind: "deployment"; readonly engine: TtsEngine };
 
-/** What an adapter is doing at present. */
-class Gate {
-  readonly #fault: VendorFault | null;
-  /** A voice has sent some of its answer in the middle; a recogniser has answered or not. */
-  readonly #hasMiddle: boolean;
-  #working = 0;
-  #changedAtMs = 0;
-  #parts = 0;
-
-  constructor(fault: VendorFault | null, hasMiddle: boolean) {
-    this.#fault = fault;
-    this.#hasMiddle = hasMiddle;
-  }
-
-  async during<T>(work: Promise<T>): Promise<T> {
-    this.began();
-    try {
-      return await work;
-    } finally {
-      this.ended();
-    }
-  }
-
-  began(): void {
-    this.#working += 1;
-    this.#changedAtMs = performance.now();
-  }
-
-  ended(count = 1): void {
-    this.#working -= count;
-    this.#changedAtMs = performance.now();
-  }
-
-  part(): void {
-    this.#parts += 1;
-  }
-
-  /** Whether any audio came. */
-  get hasParts(): boolean {
-    return this.#parts > 0;
-  }
-
-  /** Resolves when the adapter waits for nothing, or for a vendor that hangs. */
-  async idle(): Promise<void> {
-    const startMs = performance.now();
-    while (this.#working > 0 && !this.#hangs()) {
-      await nextTurn();
-      if (performance.now() - startMs > WORK_LIMIT_MS) throw new Error("the adapter waits without an end");
-    }
-  }
-
-  #hangs(): boolean {
-    if (this.#fault?.startsWith("hang") !== true) return false;
-    const isQuiet = performance.now() - this.#changedAtMs > QUIET_MS;
-    const isInTheMiddle = this.#hasMiddle && this.#fault === "hang in the middle";
-    return isQuiet && (!isInTheMiddle || this.#parts > 0);
-  }
-}
-
-async function* gated(
-  parts: AsyncIterable<TtsPart>,
-  gate: Gate,
-  pause: () => Promise<void>,
-): AsyncGenerator<TtsPart> {
-  const iterator = parts[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const result = await gate.during(iterator.next());
-      if (result.done === true) return;
-      if (result.value.type === "audio" && result.value.samples.length > 0) gate.part();
-      await pause();
-      yield result.value;
-    }
-  } finally {
-    await iterator.return?.();
-  }
-}
-
-/** A request is work until it is answered, fails, or its utterance is over. */
-function gatedStt(engine: SttEngine, gate: Gate, pause: () => Promise<void>): SttEngine {
-  return {
-    ...engine,
-    open: (options, listener) => {
-      const open = new Map<number, number>();
-      const settle = (utteranceId: number, count = 1): void => {
-        const left = open.get(utteranceId) ?? 0;
-        gate.ended(Math.min(left, count));
-        open.set(utteranceId, Math.max(0, left - count));
-      };
-      const stream = engine.open(options, {
-        ...listener,
-        partial: (utteranceId, text) => listener.partial(utteranceId, text),
-        final: (utteranceId, ...answer) => {
-          settle(utteranceId);
-          void pause().then(() => listener.final(utteranceId, ...answer));
-        },
-        failed: (utteranceId, ...failure) => {
-          settle(utteranceId);
-          listener.failed(utteranceId, ...failure);
-        },
-        warned: (message) => listener.warned(message),
-      });
-      return {
-        open: (id) => stream.open(id),
-        push: (id, samples) => stream.push(id, samples),
-        request: (id, revision) => {
-          gate.began();
-          open.set(id, (open.get(id) ?? 0) + 1);
-          stream.request(id, revision);
-        },
-        abandon: (id) => {
-          settle(id, Infinity);
-          stream.abandon(id);
-        },
-        close: () => {
-          for (const id of open.keys()) settle(id, Infinity);
-          stream.close();
-        },
-      };
-    },
-  };
-}
-
 export interface FaultyCallOptions {
   readonly fault: VendorFault | null;
   /** Null: the fake that always works. */
-  readonly voice: FaultyVoice | null;
-  readonly recogniser: SttEngine | null;
+  readonly voice?: FaultyVoice | null;
+  readonly recogniser?: SttEngine | null;
+  readonly model?: LlmEngine | null;
+  /** No other model takes over. */
+  readonly isAlone?: boolean;
 }
 
 interface Failure {
@@ -186,84 +65,108 @@ interface Failure {
 }
 
 /** A call, not joined yet. The engine that takes over is named `second`. */
-export function openFaultyCall({ fault, voice, recogniser }: FaultyCallOptions) {
+export function openFaultyCall(options: FaultyCallOptions) {
+  const { fault, voice = null, recogniser = null, model = null } = options;
   const { clock: later, begin } = openLateClock();
-  const gate = new Gate(fault, voice !== null);
+  const gate = new Gate(fault, recogniser === null);
+  // Some of a reply is heard before the model breaks off, or the whole reply would be made again.
+  const isSlow = fault === "slow" || (model !== null && fault === "drop in the middle");
   const pause = (): Promise<void> =>
-    fault === "slow" ? new Promise((resolve) => void later.after(SLOW_MS, resolve)) : Promise.resolve();
+    isSlow ? new Promise((resolve) => void later.after(SLOW_MS, resolve)) : Promise.resolve();
   const used: string[] = [];
   const failures: Failure[] = [];
-  const observer = {
-    used: (kind: string, engine: string, outcome: string) => void used.push(`${kind} ${engine} ${outcome}`),
-    failed: (_kind: string, engine: string) => void failures.push({ engine, atMs: later.nowMs() }),
+  const observer: ListObserver = {
+    used: (kind, engine, outcome) => void used.push(`${kind} ${engine} ${outcome}`),
+    failed: (_kind, engine) => void failures.push({ engine, atMs: later.nowMs() }),
   };
-  const list = { clock: later, observer };
-  const fakes = openFakeEngines();
-  const listed = <Engine>(name: string, engine: Engine) => new ListedEngine(name, engine, later);
   /** What the voice that takes over was given to say. */
   const saidBySecond: string[] = [];
-  const other: TtsEngine = {
-    ...fakes.tts,
-    synthesize: (request, signal) => {
-      saidBySecond.push(request.text);
-      return fakes.tts.synthesize(request, signal);
-    },
+  const lists = new FaultyLists({ gate, pause }, { clock: later, observer }, saidBySecond);
+  const engines = {
+    ...lists.fakes,
+    tts: voice?.kind === "deployment" ? lists.voice(voice.engine) : lists.fakes.tts,
+    stt: recogniser === null ? lists.fakes.stt : lists.recogniser(recogniser),
+    llm: model === null ? lists.fakes.llm : lists.model(model, options.isAlone === true),
   };
-  const second = listed("second", other);
-  const tts =
-    voice?.kind === "deployment"
-      ? openTtsChain({
-          ...list,
-          engines: [listed("first", gatedEngine(voice.engine, gate, pause)), second],
-          firstAudioLimitMs: FIRST_AUDIO_LIMIT_MS,
-        })
-      : fakes.tts;
-  const stt =
-    recogniser === null
-      ? fakes.stt
-      : openSttChain({
-          ...list,
-          engines: [listed("first", gatedStt(recogniser, gate, pause)), listed("second", fakes.stt)],
-          answerLimitMs: ANSWER_LIMIT_MS,
-        });
-  const keys = createVoiceKeys({
-    readAccountKey: () => Promise.resolve(voice?.kind === "external" ? voice.key : null),
-    deployment: {},
-    nowMs: () => later.nowMs(),
-  });
-  const voices =
-    voice?.kind === "external"
-      ? createVoices({
-          providers: { [voice.provider.kind]: gatedProvider(voice.provider, gate, pause) },
-          keys,
-          health: createVoiceHealth(later),
-          fallback: () => ({ ...list, engines: [second], firstAudioLimitMs: FIRST_AUDIO_LIMIT_MS }),
-        })
-      : openFakeVoices();
-  const engines = { ...fakes, tts, stt };
+  const voices = voice?.kind === "external" ? lists.externalVoice(voice) : openFakeVoices();
   const tools = openFakeToolInvoker();
   const world = openCallWorld(engines, openMemoryRecordings(), tools, noStages, null, voices);
   begin(world.clock);
   return { world, gate, used, failures, saidBySecond, plan: planOf(voice) };
 }
 
-function gatedEngine(engine: TtsEngine, gate: Gate, pause: () => Promise<void>): TtsEngine {
-  return {
-    // Without its server, or the call would render the sentences for an outage.
-    name: engine.name,
-    voices: engine.voices,
-    speaks: (language) => engine.speaks(language),
-    close: () => engine.close(),
-    synthesize: (request, signal) => gated(engine.synthesize(request, signal), gate, pause),
-  };
-}
+/** Lists of the engine that the test is about, named `first`, and a fake that works. */
+class FaultyLists {
+  readonly fakes = openFakeEngines();
+  readonly #gating: Gating;
+  readonly #list: { readonly clock: Clock; readonly observer: ListObserver };
+  readonly #second: ListedEngine<TtsEngine>;
 
-function gatedProvider(provider: VoiceProvider, gate: Gate, pause: () => Promise<void>): VoiceProvider {
-  return {
-    ...provider,
-    prepare: (use) => provider.prepare(use),
-    synthesize: (speech, signal) => gated(provider.synthesize(speech, signal), gate, pause),
-  };
+  constructor(
+    gating: Gating,
+    list: { readonly clock: Clock; readonly observer: ListObserver },
+    saidBySecond: string[],
+  ) {
+    this.#gating = gating;
+    this.#list = list;
+    const { tts } = this.fakes;
+    this.#second = this.#listed("second", {
+      ...tts,
+      synthesize: (request, signal) => {
+        saidBySecond.push(request.text);
+        return tts.synthesize(request, signal);
+      },
+    });
+  }
+
+  voice(engine: TtsEngine): TtsEngine {
+    return openTtsChain({
+      ...this.#list,
+      engines: [this.#listed("first", gatedTts(engine, this.#gating)), this.#second],
+      firstAudioLimitMs: FIRST_AUDIO_LIMIT_MS,
+    });
+  }
+
+  recogniser(engine: SttEngine): SttEngine {
+    const first = this.#listed("first", gatedStt(engine, this.#gating));
+    return openSttChain({
+      ...this.#list,
+      engines: [first, this.#listed("second", this.fakes.stt)],
+      answerLimitMs: ANSWER_LIMIT_MS,
+    });
+  }
+
+  model(engine: LlmEngine, isAlone: boolean): LlmEngine {
+    const others = isAlone ? [] : [this.#listed("second", openFakeLlm({ reply: SECOND_REPLY }))];
+    return openLlmChain({
+      ...this.#list,
+      engines: [this.#listed("first", gatedLlm(engine, this.#gating)), ...others],
+      firstTokenLimitMs: FIRST_TOKEN_LIMIT_MS,
+      hedgeMs: null,
+    });
+  }
+
+  externalVoice({ provider, key }: Extract<FaultyVoice, { kind: "external" }>) {
+    const { clock } = this.#list;
+    return createVoices({
+      providers: { [provider.kind]: gatedProvider(provider, this.#gating) },
+      keys: createVoiceKeys({
+        readAccountKey: () => Promise.resolve(key),
+        deployment: {},
+        nowMs: () => clock.nowMs(),
+      }),
+      health: createVoiceHealth(clock),
+      fallback: () => ({
+        ...this.#list,
+        engines: [this.#second],
+        firstAudioLimitMs: FIRST_AUDIO_LIMIT_MS,
+      }),
+    });
+  }
+
+  #listed<Engine>(name: string, engine: Engine): ListedEngine<Engine> {
+    return new ListedEngine(name, engine, this.#list.clock);
+  }
 }
 
 function planOf(voice: FaultyVoice | null) {
@@ -326,6 +229,7 @@ export async function joinFaultyCall(options: FaultyCallOptions) {
         agent: texts("agent"),
         user: texts("user"),
         events: records.events.map(({ event }) => event.type),
+        ends: records.ends.map(({ record }) => record.reason),
       };
     },
   };

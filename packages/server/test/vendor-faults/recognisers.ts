@@ -1,6 +1,5 @@
 /** Each adapter of a recogniser over a network with the fake of its vendor and one fault. */
 
-import { openLocalServer } from "../../src/ports/testing/local-server.ts";
 import type { SttEngine } from "../../src/ports/stt.ts";
 import { openDeepgramStt } from "../../src/providers/stt-deepgram/stt-deepgram.ts";
 import { FakeDeepgram } from "../../src/providers/stt-deepgram/testing/fake-deepgram.ts";
@@ -8,7 +7,13 @@ import { FakeFlux } from "../../src/providers/stt-deepgram/testing/fake-flux.ts"
 import { openOpenAiRealtimeStt } from "../../src/providers/stt-openai-realtime/stt-openai-realtime.ts";
 import { FakeRealtime } from "../../src/providers/stt-openai-realtime/testing/fake-realtime.ts";
 import { openOpenAiStt } from "../../src/providers/stt-openai/stt-openai.ts";
-import type { VendorFault } from "./faulty-call.ts";
+import {
+  openFakeTranscriptions,
+  TRANSCRIPTIONS_KEY,
+} from "../../src/providers/stt-openai/testing/fake-transcriptions.ts";
+import type { VendorFault } from "./gates.ts";
+import { NEVER_LOCAL, openFaultyLocalStt } from "./local-models.ts";
+import { SPOKEN } from "./said.ts";
 
 export interface OpenedRecogniser {
   readonly engine: SttEngine;
@@ -17,26 +22,25 @@ export interface OpenedRecogniser {
 
 export interface RecogniserSubject {
   readonly name: string;
-  readonly open: (fault: VendorFault | null) => Promise<OpenedRecogniser>;
+  /** Faults that it cannot have. Unset: none. */
+  readonly never?: readonly VendorFault[];
+  readonly open: (fault: VendorFault) => Promise<OpenedRecogniser>;
 }
 
 const WRONG_KEY = "a-key-that-nobody-has";
-/** What the caller says, and what the recogniser of the vendor understands. */
-export const SPOKEN = "ten of clubs please";
-
 /** The status of a refused upgrade. */
 const STATUSES: Partial<Record<VendorFault, number>> = { "429": 429, "5xx": 503 };
 
-function refusalOf(fault: VendorFault | null): { readonly refuse?: number } {
-  const status = fault === null ? undefined : STATUSES[fault];
+function refusalOf(fault: VendorFault): { readonly refuse?: number } {
+  const status = STATUSES[fault];
   return status === undefined ? {} : { refuse: status };
 }
 
 /** A recogniser has no middle: it has answered or not. */
-function actOf(fault: VendorFault | null): "answer" | "hang" | "garbage" | "drop" {
+function actOf(fault: VendorFault): "answer" | "hang" | "garbage" | "drop" {
   if (fault === "garbage") return "garbage";
   if (fault === "drop in the middle") return "drop";
-  return fault?.startsWith("hang") === true ? "hang" : "answer";
+  return fault.startsWith("hang") ? "hang" : "answer";
 }
 
 export const RECOGNISERS: readonly RecogniserSubject[] = [
@@ -74,24 +78,26 @@ export const RECOGNISERS: readonly RecogniserSubject[] = [
   {
     name: "OpenAI-compatible",
     async open(fault) {
-      const server = await openLocalServer(({ headers }, response) => {
-        const act = actOf(fault);
-        const { refuse } = refusalOf(fault);
-        const text = JSON.stringify({ text: SPOKEN });
-        if (headers.authorization !== "Bearer sk-key") response.writeHead(401).end("{}");
-        else if (refuse !== undefined) response.writeHead(refuse).end("{}");
-        else if (act === "garbage") response.writeHead(200).end("<html>busy</html>");
-        else if (act === "drop") {
-          const type = { "content-type": "application/json", "content-length": text.length };
-          response.writeHead(200, type).write(text.slice(0, 5), () => response.destroy());
-        } else if (act === "answer")
-          response.writeHead(200, { "content-type": "application/json" }).end(text);
+      const act = actOf(fault);
+      const refusal = fault === "429" || fault === "5xx" ? fault : null;
+      const server = await openFakeTranscriptions({
+        says: () => SPOKEN,
+        fault: refusal ?? (act === "answer" ? null : act),
       });
-      const apiKey = fault === "refused key" ? WRONG_KEY : "sk-key";
+      const apiKey = fault === "refused key" ? WRONG_KEY : TRANSCRIPTIONS_KEY;
       const engine = openOpenAiStt({ baseUrl: server.baseUrl, apiKey, model: "whisper-1" });
       return { engine, close: () => closeBoth(engine, server) };
     },
   },
+  ...(["moonshine", "online-transducer"] as const).map((family) => ({
+    name: family === "moonshine" ? "on this machine, whole" : "on this machine, streaming",
+    // Its answers are texts of our own process.
+    never: [...NEVER_LOCAL, "garbage" as const],
+    async open(fault: VendorFault) {
+      const engine = await openFaultyLocalStt(family, fault);
+      return { engine, close: () => engine.close() };
+    },
+  })),
 ];
 
 async function closeBoth(engine: SttEngine, vendor: { close(): Promise<void> }): Promise<void> {

@@ -27,6 +27,11 @@ import { INWORLD_KEY, openFakeInworld } from "../../src/providers/tts-inworld/te
 import { openLmnt } from "../../src/providers/tts-lmnt/lmnt.ts";
 import { LMNT_KEY, openFakeLmnt } from "../../src/providers/tts-lmnt/testing/fake-lmnt.ts";
 import { openOpenAiTts } from "../../src/providers/tts-openai/tts-openai.ts";
+import {
+  openFakeSpeechServer,
+  SPEECH_KEY,
+  type SpeechServerFault,
+} from "../../src/providers/tts-openai/testing/fake-speech-server.ts";
 import { openRespeecher } from "../../src/providers/tts-respeecher/respeecher.ts";
 import {
   openFakeRespeecher,
@@ -37,7 +42,9 @@ import type {
   FakeVoiceVendor,
   VendorFault as SocketFault,
 } from "../../src/providers/sockets/testing/fake-voice-vendor.ts";
-import type { FaultyVoice, VendorFault } from "./faulty-call.ts";
+import type { FaultyVoice } from "./faulty-call.ts";
+import type { VendorFault } from "./gates.ts";
+import { NEVER_LOCAL, openFaultyLocalTts } from "./local-models.ts";
 
 export interface OpenedVoice {
   readonly voice: FaultyVoice;
@@ -46,7 +53,9 @@ export interface OpenedVoice {
 
 export interface VoiceSubject {
   readonly name: string;
-  readonly open: (fault: VendorFault | null) => Promise<OpenedVoice>;
+  /** Faults that it cannot have. Unset: none. */
+  readonly never?: readonly VendorFault[];
+  readonly open: (fault: VendorFault) => Promise<OpenedVoice>;
 }
 
 const WRONG_KEY = "a-key-that-nobody-has";
@@ -57,8 +66,8 @@ const PIECE_BYTES = 8_001;
 const log = (): void => undefined;
 
 /** Faults that need no fault of the fake: the key is wrong, or the call itself makes the vendor slow. */
-function needsNone(fault: VendorFault | null): fault is "refused key" | "slow" | null {
-  return fault === null || fault === "refused key" || fault === "slow";
+function needsNone(fault: VendorFault): fault is "refused key" | "slow" {
+  return fault === "refused key" || fault === "slow";
 }
 
 const SPEECH_FAULTS = {
@@ -78,6 +87,15 @@ const SOCKET_FAULTS = {
   garbage: { type: "garbage", frame: "<html>busy</html>" },
   "drop in the middle": { type: "dropped" },
 } as const satisfies Partial<Record<VendorFault, SocketFault>>;
+
+const SERVER_FAULTS = {
+  "429": "429",
+  "5xx": "5xx",
+  "hang before the first byte": "hang",
+  "hang in the middle": "hang in the middle",
+  garbage: "garbage",
+  "drop in the middle": "drop in the middle",
+} as const satisfies Partial<Record<VendorFault, SpeechServerFault>>;
 
 /** gRPC statuses: PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAVAILABLE. */
 const GOOGLE_FAULTS = {
@@ -138,7 +156,7 @@ function overSocket<Kind extends VoiceKind>(parts: SocketVoice<Kind>): VoiceSubj
 }
 
 /** A server that answers samples, or fails. */
-function speaking(fault: VendorFault | null, key: string, textOf: (body: unknown) => string): LocalHandler {
+function speaking(fault: VendorFault, key: string, textOf: (body: unknown) => string): LocalHandler {
   return ({ headers, body }, response) => {
     if (headers.authorization !== `Bearer ${key}`) {
       response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"no"}}');
@@ -205,11 +223,12 @@ export const VOICES: readonly VoiceSubject[] = [
       const vendor = await openFakeGoogle({
         msPerChar: MS_PER_CHAR,
         pieceBytes: PIECE_BYTES,
-        fault: () => (fault === null || fault === "slow" ? null : GOOGLE_FAULTS[fault]),
+        fault: () => (fault === "slow" ? null : GOOGLE_FAULTS[fault]),
       });
       const provider = openGoogleTts({ baseUrl: vendor.baseUrl, tokenUrl: vendor.tokenUrl, log });
       // Its key makes a token, so what is refused is the token.
-      return external(provider, {}, vendor.key, fault === "refused key" ? null : fault, vendor);
+      const streaming = { voiceId: "en-US-Chirp3-HD-Charon" };
+      return external(provider, streaming, vendor.key, fault === "refused key" ? null : fault, vendor);
     },
   },
   overSocket({
@@ -245,11 +264,14 @@ export const VOICES: readonly VoiceSubject[] = [
   {
     name: "OpenAI-compatible",
     async open(fault) {
-      const key = "openai-key-1";
-      const server = await openLocalServer(speaking(fault, key, (body) => fieldOf(body, "input")));
+      const server = await openFakeSpeechServer({
+        msPerChar: MS_PER_CHAR,
+        pieceBytes: PIECE_BYTES,
+        fault: needsNone(fault) ? null : SERVER_FAULTS[fault],
+      });
       const engine = await openOpenAiTts({
         baseUrl: server.baseUrl,
-        apiKey: fault === "refused key" ? WRONG_KEY : key,
+        apiKey: fault === "refused key" ? WRONG_KEY : SPEECH_KEY,
         model: "m",
         voice: "anna",
       });
@@ -260,6 +282,15 @@ export const VOICES: readonly VoiceSubject[] = [
           await server.close();
         },
       };
+    },
+  },
+  {
+    name: "Piper, Kitten, Kokoro",
+    // The audio of a sentence of this length is one answer of the process.
+    never: [...NEVER_LOCAL, "hang in the middle", "drop in the middle"],
+    async open(fault) {
+      const engine = await openFaultyLocalTts(fault);
+      return { voice: { kind: "deployment", engine }, close: () => engine.close() };
     },
   },
 ];

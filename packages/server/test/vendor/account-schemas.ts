@@ -98,8 +98,37 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
     metadata: "object",
     sizeBytes: "int64",
   },
+  CorpusChunk: {
+    "chunkId*": "int64",
+    "position*": "integer",
+    "headingPath*": "string[]",
+    "page*": "integer|null",
+    "text*": "string",
+    "tokens*": "integer",
+  },
+  CorpusFailure: {
+    "documentId*": "uuid|null",
+    "publicUrl*": "string|null",
+    "fileName*": "string|null",
+    "code*": "string",
+    "message*": "string",
+    "created*": "moment",
+  },
   CorpusUpload: { "documentId*": "uuid", "presignedUrl*": "url" },
-  CorpusQueryResult: { content: "string", score: "number", citation: "Citation" },
+  CorpusQueryResult: {
+    content: "string",
+    score: "number",
+    citation: "Citation",
+    // Ours.
+    ranking: "object",
+  },
+  // Ours.
+  CorpusOpenQuestion: {
+    "question*": "string",
+    "asked*": "integer",
+    "bestScore*": "number",
+    "lastAsked*": "moment",
+  },
   Citation: { sourceId: "uuid", documentId: "uuid", publicUrl: "string", title: "string" },
   TwilioConfig: { "accountSid*": "string", "authTokenPrefix*": "KeyPrefix", ...PERMISSIONS },
   TelnyxConfig: {
@@ -117,6 +146,8 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
     "allowedAgents*": "SipAgent[]",
     fallbackHandler: "Callback|null",
     "domain*": "string",
+    // Ours.
+    "enabled*": "boolean",
   },
   SipAgent: { "agentId*": "uuid", toUserPattern: "string" },
   SipRegistration: {
@@ -127,6 +158,31 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
     outboundProxy: "string|null",
     authUser: "string|null",
     "successful*": "boolean|null",
+    // Ours.
+    "lastStatus*": "integer|null",
+    "lastReason*": "string|null",
+    "lastAttempt*": "moment|null",
+    "nextAttempt*": "moment|null",
+  },
+  // Ours.
+  SipMessage: {
+    "timestamp*": "moment",
+    "direction*": "=sent,received",
+    "transport*": "=udp,tcp,tls",
+    "source*": "string",
+    "destination*": "string",
+    "firstLine*": "string",
+    "text*": "string",
+  },
+  SipCheck: { "ok*": "boolean", "findings*": "TelephonyFinding[]", "answers*": "SipCheckAnswer[]" },
+  SipCheckAnswer: {
+    "request*": "=OPTIONS,REGISTER",
+    "transport*": "=udp,tcp,tls",
+    "address*": "string",
+    "status*": "integer",
+    "reason*": "string",
+    "realm*": "string|null",
+    "software*": "string|null",
   },
   Account: {
     "accountId*": "uuid",
@@ -179,6 +235,7 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Fields>> = {
     "maxCallsPerDay*": "integer|null",
     "maxMinutesPerDay*": "integer|null",
   },
+  SipRules: { "incomingRefer*": "=refuse,follow", "dialledSrtp*": "=required,preferred,off" },
   DiallingUse: { "calls*": "integer", "talked*": "duration" },
   TelephonyUrls: { "publicUrl*": "string", "accountUrl*": "string", "agentUrl*": "string" },
   CallDial: {

@@ -123,10 +123,9 @@ const REFUSED = new Set([
   "PATCH /api/deployment/engines",
   "POST /api/deployment/engines/test",
   "GET /api/deployment/local_servers",
-  // Nothing loads documents in this version.
+  // Nothing loads documents in this fixture.
   "GET /api/corpora/{corpus_id}/sources/{source_id}/documents/{document_id}",
-  "POST /api/corpora/{corpus_id}/query",
-  "POST /api/corpora/{corpus_id}/uploads",
+  "GET /api/corpora/{corpus_id}/sources/{source_id}/documents/{document_id}/chunks",
 ]);
 
 /** Bodies and path values that differ from those of the samples. */

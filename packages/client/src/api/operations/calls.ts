@@ -11,6 +11,8 @@ import type {
   DeletedCallPage,
   Message,
   MessagePage,
+  SipMessage,
+  SipMessagePage,
 } from "../records/calls.ts";
 import type {
   SendCallDataMessage,
@@ -194,6 +196,23 @@ export interface GetCallSipLogsInput extends RequestOptions {
 }
 
 /**
+ * List the SIP messages of a call, also while it runs: `GET /api/calls/{call_id}/sip_messages`. Needs the
+ * scope `read`.
+ */
+export interface ListCallSipMessagesInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    call_id: string;
+  };
+  readonly query?: {
+    /** Opaque; part of `next` and `previous` of another page. */
+    cursor?: string | undefined;
+    /** Values above 100 count as 100. At least 1. Default: `20`. */
+    pageSize?: number | undefined;
+  } | undefined;
+}
+
+/**
  * List deleted calls; filters on deleted content match nothing: `GET /api/deleted_calls`. Needs the scope
  * `read`.
  */
@@ -256,6 +275,8 @@ export interface CallsOperations {
   "GET /api/calls/{call_id}/event_log": { input: GetCallEventLogInput; output: Response };
   /** Get the SIP messages of an ended SIP call. */
   "GET /api/calls/{call_id}/sip_logs": { input: GetCallSipLogsInput; output: Response };
+  /** List the SIP messages of a call, also while it runs. */
+  "GET /api/calls/{call_id}/sip_messages": { input: ListCallSipMessagesInput; output: SipMessagePage; row: SipMessage };
   /** List deleted calls; filters on deleted content match nothing. */
   "GET /api/deleted_calls": { input: ListDeletedCallsInput; output: DeletedCallPage; row: DeletedCall };
   /** Get a deleted call. */

@@ -5,6 +5,8 @@ import type {
   Corpus,
   CorpusDocument,
   CorpusDocumentPage,
+  CorpusOpenQuestion,
+  CorpusOpenQuestionPage,
   CorpusPage,
   CorpusPatch,
   CorpusQuery,
@@ -16,6 +18,10 @@ import type {
   CorpusUpload,
   CorpusUploadRequest,
   CorpusWrite,
+  ListCorpusChunksOutput,
+  ListCorpusChunksRow,
+  ListCorpusFailuresOutput,
+  ListCorpusFailuresRow,
 } from "../records/corpora.ts";
 
 /** List corpora: `GET /api/corpora`. Needs the scope `read`. */
@@ -67,15 +73,6 @@ export interface DeleteCorpusInput extends RequestOptions {
     /** A UUID. */
     corpus_id: string;
   };
-}
-
-/** Search a corpus: `POST /api/corpora/{corpus_id}/query`. Needs the scope `read`. */
-export interface QueryCorpusInput extends RequestOptions {
-  readonly params: {
-    /** A UUID. */
-    corpus_id: string;
-  };
-  readonly body: CorpusQuery;
 }
 
 /**
@@ -197,6 +194,83 @@ export interface GetCorpusDocumentInput extends RequestOptions {
   };
 }
 
+/**
+ * List the chunks of a document: `GET
+ * /api/corpora/{corpus_id}/sources/{source_id}/documents/{document_id}/chunks`. Needs the scope `read`.
+ */
+export interface ListCorpusChunksInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    corpus_id: string;
+    /** A UUID. */
+    source_id: string;
+    /** A UUID. */
+    document_id: string;
+  };
+  readonly query?: {
+    /** Opaque; part of `next` and `previous` of another page. */
+    cursor?: string | undefined;
+    /** Values above 100 count as 100. At least 1. Default: `20`. */
+    pageSize?: number | undefined;
+  } | undefined;
+}
+
+/**
+ * List the documents and pages of a source that could not be loaded: `GET
+ * /api/corpora/{corpus_id}/sources/{source_id}/failures`. Needs the scope `read`.
+ */
+export interface ListCorpusFailuresInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    corpus_id: string;
+    /** A UUID. */
+    source_id: string;
+  };
+  readonly query?: {
+    /** Opaque; part of `next` and `previous` of another page. */
+    cursor?: string | undefined;
+    /** Values above 100 count as 100. At least 1. Default: `20`. */
+    pageSize?: number | undefined;
+  } | undefined;
+}
+
+/** Search a corpus: `POST /api/corpora/{corpus_id}/query`. Needs the scope `read`. */
+export interface QueryCorpusInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    corpus_id: string;
+  };
+  readonly body: CorpusQuery;
+}
+
+/**
+ * List the questions that a corpus could not answer: `GET /api/corpora/{corpus_id}/open_questions`. Needs the
+ * scope `read`.
+ */
+export interface ListCorpusOpenQuestionsInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    corpus_id: string;
+  };
+  readonly query?: {
+    /** Opaque; part of `next` and `previous` of another page. */
+    cursor?: string | undefined;
+    /** Values above 100 count as 100. At least 1. Default: `20`. */
+    pageSize?: number | undefined;
+  } | undefined;
+}
+
+/**
+ * Delete the questions that a corpus could not answer: `DELETE /api/corpora/{corpus_id}/open_questions`.
+ * Needs the scope `admin`.
+ */
+export interface DeleteCorpusOpenQuestionsInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    corpus_id: string;
+  };
+}
+
 export interface CorporaOperations {
   /** List corpora. */
   "GET /api/corpora": { input: ListCorporaInput; output: CorpusPage; row: Corpus };
@@ -210,8 +284,6 @@ export interface CorporaOperations {
   "PATCH /api/corpora/{corpus_id}": { input: UpdateCorpusInput; output: Corpus };
   /** Delete a corpus with its sources and documents. */
   "DELETE /api/corpora/{corpus_id}": { input: DeleteCorpusInput; output: undefined };
-  /** Search a corpus. */
-  "POST /api/corpora/{corpus_id}/query": { input: QueryCorpusInput; output: CorpusQueryResult[] };
   /** Get an address to upload a document to. */
   "POST /api/corpora/{corpus_id}/uploads": { input: CreateCorpusUploadInput; output: CorpusUpload };
   /** List the sources of a corpus. */
@@ -230,4 +302,14 @@ export interface CorporaOperations {
   "GET /api/corpora/{corpus_id}/sources/{source_id}/documents": { input: ListCorpusDocumentsInput; output: CorpusDocumentPage; row: CorpusDocument };
   /** Get a document's record. */
   "GET /api/corpora/{corpus_id}/sources/{source_id}/documents/{document_id}": { input: GetCorpusDocumentInput; output: CorpusDocument };
+  /** List the chunks of a document. */
+  "GET /api/corpora/{corpus_id}/sources/{source_id}/documents/{document_id}/chunks": { input: ListCorpusChunksInput; output: ListCorpusChunksOutput; row: ListCorpusChunksRow };
+  /** List the documents and pages of a source that could not be loaded. */
+  "GET /api/corpora/{corpus_id}/sources/{source_id}/failures": { input: ListCorpusFailuresInput; output: ListCorpusFailuresOutput; row: ListCorpusFailuresRow };
+  /** Search a corpus. */
+  "POST /api/corpora/{corpus_id}/query": { input: QueryCorpusInput; output: CorpusQueryResult[] };
+  /** List the questions that a corpus could not answer. */
+  "GET /api/corpora/{corpus_id}/open_questions": { input: ListCorpusOpenQuestionsInput; output: CorpusOpenQuestionPage; row: CorpusOpenQuestion };
+  /** Delete the questions that a corpus could not answer. */
+  "DELETE /api/corpora/{corpus_id}/open_questions": { input: DeleteCorpusOpenQuestionsInput; output: undefined };
 }

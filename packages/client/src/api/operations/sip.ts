@@ -2,12 +2,16 @@
 
 import type { RequestOptions } from "../../request-options.ts";
 import type {
+  SipCheck,
+  SipCheckRequest,
   SipConfig,
   SipConfigPatch,
   SipRegistration,
   SipRegistrationPage,
   SipRegistrationPatch,
   SipRegistrationWrite,
+  SipRules,
+  SipRulesPatch,
 } from "../records/sip.ts";
 
 /** Get the SIP configuration: `GET /api/sip`. Needs the scope `read`. */
@@ -16,6 +20,21 @@ export type GetSipConfigInput = RequestOptions;
 /** Change the SIP configuration: `PATCH /api/sip`. Needs the scope `admin`. */
 export interface UpdateSipConfigInput extends RequestOptions {
   readonly body?: SipConfigPatch | undefined;
+}
+
+/** Get the rules for calls over SIP: `GET /api/sip/rules`. Needs the scope `read`. */
+export type GetSipRulesInput = RequestOptions;
+
+/** Change the rules for calls over SIP: `PATCH /api/sip/rules`. Needs the scope `admin`. */
+export interface UpdateSipRulesInput extends RequestOptions {
+  readonly body?: SipRulesPatch | undefined;
+}
+
+/**
+ * Check the SIP configuration, and whether a trunk answers: `POST /api/sip/check`. Needs the scope `calls`.
+ */
+export interface CheckSipInput extends RequestOptions {
+  readonly body?: SipCheckRequest | undefined;
 }
 
 /** List SIP registrations: `GET /api/sip/registrations`. Needs the scope `read`. */
@@ -58,11 +77,28 @@ export interface DeleteSipRegistrationInput extends RequestOptions {
   };
 }
 
+/**
+ * Ask the registrar with the stored password, without registering: `POST
+ * /api/sip/registrations/{registration_id}/check`. Needs the scope `calls`.
+ */
+export interface CheckSipRegistrationInput extends RequestOptions {
+  readonly params: {
+    /** A UUID. */
+    registration_id: string;
+  };
+}
+
 export interface SipOperations {
   /** Get the SIP configuration. */
   "GET /api/sip": { input: GetSipConfigInput; output: SipConfig };
   /** Change the SIP configuration. */
   "PATCH /api/sip": { input: UpdateSipConfigInput; output: SipConfig };
+  /** Get the rules for calls over SIP. */
+  "GET /api/sip/rules": { input: GetSipRulesInput; output: SipRules };
+  /** Change the rules for calls over SIP. */
+  "PATCH /api/sip/rules": { input: UpdateSipRulesInput; output: SipRules };
+  /** Check the SIP configuration, and whether a trunk answers. */
+  "POST /api/sip/check": { input: CheckSipInput; output: SipCheck };
   /** List SIP registrations. */
   "GET /api/sip/registrations": { input: ListSipRegistrationsInput; output: SipRegistrationPage; row: SipRegistration };
   /** Create a SIP registration. */
@@ -73,4 +109,6 @@ export interface SipOperations {
   "PATCH /api/sip/registrations/{registration_id}": { input: UpdateSipRegistrationInput; output: SipRegistration };
   /** Delete a SIP registration. */
   "DELETE /api/sip/registrations/{registration_id}": { input: DeleteSipRegistrationInput; output: undefined };
+  /** Ask the registrar with the stored password, without registering. */
+  "POST /api/sip/registrations/{registration_id}/check": { input: CheckSipRegistrationInput; output: SipCheck };
 }

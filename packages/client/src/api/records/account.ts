@@ -221,6 +221,7 @@ export interface AuditEntry {
     | "internal"
     | "not_available"
     | "no_capacity"
+    | "call_elsewhere"
     | null;
   /** As in the header `X-Request-Id` and in the service's log. */
   requestId: string | null;

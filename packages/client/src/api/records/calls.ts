@@ -361,3 +361,37 @@ export interface Timespan {
   /** A duration in seconds, such as `30s`. */
   end: string;
 }
+
+export interface SipMessage {
+  /** A date-time, such as `2026-01-02T03:04:05.678Z`. */
+  timestamp: string;
+  /** As seen by the service. */
+  direction: "sent" | "received";
+  transport: "udp" | "tcp" | "tls";
+  /** Address and port, such as `203.0.113.5:5060`. */
+  source: string;
+  destination: string;
+  /** Such as `INVITE sip:+4930123456@trunk.example SIP/2.0`. */
+  firstLine: string;
+  /**
+   * The message, at most 8,000 characters. Passwords, answers to challenges, and keys of media are replaced
+   * by `***`.
+   */
+  text: string;
+}
+
+export interface SipMessagePage {
+  results: SipMessage[];
+  next: string | null;
+  previous: string | null;
+  /**
+   * Number of matches. If counting them would take too long, a lower bound; `totalRelation` is then
+   * `at-least`. At least 0.
+   */
+  total: number;
+  /**
+   * `at-least` if there may be more matches than `total`; absent if `total` is exact. The header
+   * `Total-Relation` has the same value.
+   */
+  totalRelation?: "at-least" | undefined;
+}

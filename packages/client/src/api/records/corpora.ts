@@ -65,6 +65,33 @@ export interface CorpusDocumentPage {
   totalRelation?: "at-least" | undefined;
 }
 
+/** A question that a corpus could not answer. It is kept for 30 days. */
+export interface CorpusOpenQuestion {
+  question: string;
+  /** How often it was asked. At least 1. */
+  asked: number;
+  /** The score of the best passage of the last time; 0: there was none. */
+  bestScore: number;
+  /** A date-time, such as `2026-01-02T03:04:05.678Z`. */
+  lastAsked: string;
+}
+
+export interface CorpusOpenQuestionPage {
+  results: CorpusOpenQuestion[];
+  next: string | null;
+  previous: string | null;
+  /**
+   * Number of matches. If counting them would take too long, a lower bound; `totalRelation` is then
+   * `at-least`. At least 0.
+   */
+  total: number;
+  /**
+   * `at-least` if there may be more matches than `total`; absent if `total` is exact. The header
+   * `Total-Relation` has the same value.
+   */
+  totalRelation?: "at-least" | undefined;
+}
+
 export interface CorpusPage {
   results: Corpus[];
   next: string | null;
@@ -220,18 +247,85 @@ export interface CrawlSpec {
   } | undefined;
 }
 
-export interface CorpusQuery {
-  /** At most 10000 characters. */
-  query: string;
-  /** From 1 to 20. Default: `5`. */
-  maxResults?: number | undefined;
-}
-
 export interface CorpusUploadRequest {
   /** At most 255 characters. */
   mimeType: string;
   /** At most 255 characters. Default: `""`. */
   fileName?: string | undefined;
+}
+
+export interface CorpusQuery {
+  /** At most 10000 characters. */
+  query: string;
+  /** From 1 to 20. Default: `5`. */
+  maxResults?: number | undefined;
+  /** Adds to each result how it was found: `ranking`. Default: `false`. */
+  explain?: boolean | undefined;
+}
+
+export interface CorpusUpload {
+  /** A UUID. */
+  documentId: string;
+  /** Upload the document here with PUT, within 5 minutes. A URL. At most 2048 characters. */
+  presignedUrl: string;
+}
+
+export interface ListCorpusChunksRow {
+  /** A whole number, as text. */
+  chunkId: string;
+  /** From 0, in the order of the document. At least 0. */
+  position: number;
+  /** The headings above the text, outermost first. */
+  headingPath: string[];
+  /** Null: the document has no pages. At least 1. */
+  page: number | null;
+  text: string;
+  /** An estimate. At least 0. */
+  tokens: number;
+}
+
+export interface ListCorpusChunksOutput {
+  results: ListCorpusChunksRow[];
+  next: string | null;
+  previous: string | null;
+  /**
+   * Number of matches. If counting them would take too long, a lower bound; `totalRelation` is then
+   * `at-least`. At least 0.
+   */
+  total: number;
+  /**
+   * `at-least` if there may be more matches than `total`; absent if `total` is exact. The header
+   * `Total-Relation` has the same value.
+   */
+  totalRelation?: "at-least" | undefined;
+}
+
+export interface ListCorpusFailuresRow {
+  /** Null: a page of which nothing is stored. A UUID. */
+  documentId: string | null;
+  publicUrl: string | null;
+  fileName: string | null;
+  /** Such as `encrypted`, `damaged` or `not_found`. */
+  code: string;
+  message: string;
+  /** A date-time, such as `2026-01-02T03:04:05.678Z`. */
+  created: string;
+}
+
+export interface ListCorpusFailuresOutput {
+  results: ListCorpusFailuresRow[];
+  next: string | null;
+  previous: string | null;
+  /**
+   * Number of matches. If counting them would take too long, a lower bound; `totalRelation` is then
+   * `at-least`. At least 0.
+   */
+  total: number;
+  /**
+   * `at-least` if there may be more matches than `total`; absent if `total` is exact. The header
+   * `Total-Relation` has the same value.
+   */
+  totalRelation?: "at-least" | undefined;
 }
 
 export interface CorpusQueryResult {
@@ -246,11 +340,17 @@ export interface CorpusQueryResult {
     publicUrl: string | null;
     title: string | null;
   };
-}
-
-export interface CorpusUpload {
-  /** A UUID. */
-  documentId: string;
-  /** Upload the document here with PUT, within 5 minutes. A URL. At most 2048 characters. */
-  presignedUrl: string;
+  /** Only with `explain`. */
+  ranking?: {
+    /** The place by full text, from 1. Null: its words are not those of the query. At least 1. */
+    textRank: number | null;
+    /** The place by meaning, from 1. Null: not found by its vector. At least 1. */
+    vectorRank: number | null;
+    /** The place before the reranker. Null: there is no reranker. At least 1. */
+    fusedRank: number | null;
+    /** The headings above the passage, outermost first. */
+    headingPath: string[];
+    /** The page in the document. Null: it has no pages. At least 1. */
+    page: number | null;
+  } | undefined;
 }

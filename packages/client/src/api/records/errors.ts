@@ -27,7 +27,8 @@ export interface Problem {
     | "rate_limited"
     | "internal"
     | "not_available"
-    | "no_capacity";
+    | "no_capacity"
+    | "call_elsewhere";
   errors?: FieldError[] | undefined;
   requiredScope?: "read" | "calls" | "admin" | undefined;
   requestId: string;

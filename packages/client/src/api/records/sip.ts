@@ -32,6 +32,28 @@ export interface SipConfigPatch {
     | undefined;
 }
 
+export interface SipRulesPatch {
+  /**
+   * What becomes of a REFER, by which the far side of a call wants it to go elsewhere. `refuse`: 603.
+   * `follow`: the service calls the number in place of the far side, if the dialling rules name its prefix.
+   */
+  incomingRefer?: "refuse" | "follow" | null | undefined;
+  /**
+   * Encryption of the media of calls that the service dials over TLS. `required`: a far side without SRTP is
+   * not called. `preferred`: one that refuses SRTP is called again without it. `off`: never. Without TLS,
+   * media are not encrypted.
+   */
+  dialledSrtp?: "required" | "preferred" | "off" | null | undefined;
+}
+
+export interface SipCheckRequest {
+  /**
+   * A trunk, which gets an OPTIONS request. Absent: the configuration alone is checked. At most 200
+   * characters.
+   */
+  to?: string | undefined;
+}
+
 export interface SipRegistrationWrite {
   /** At most 60 characters. */
   username: string;
@@ -82,6 +104,48 @@ export interface SipConfig {
   } | null;
   /** The host part of the account's SIP addresses. */
   domain: string;
+  /** Whether the account can use SIP: the deployment has it, and the operator has allowed the account. */
+  enabled: boolean;
+}
+
+export interface SipRules {
+  /**
+   * What becomes of a REFER, by which the far side of a call wants it to go elsewhere. `refuse`: 603.
+   * `follow`: the service calls the number in place of the far side, if the dialling rules name its prefix.
+   */
+  incomingRefer: "refuse" | "follow";
+  /**
+   * Encryption of the media of calls that the service dials over TLS. `required`: a far side without SRTP is
+   * not called. `preferred`: one that refuses SRTP is called again without it. `off`: never. Without TLS,
+   * media are not encrypted.
+   */
+  dialledSrtp: "required" | "preferred" | "off";
+}
+
+export interface SipCheck {
+  /** No finding is an error. */
+  ok: boolean;
+  findings: Array<{
+    /** `error`: calls fail. `warning`: some calls fail, or those in one direction. */
+    severity: "error" | "warning";
+    /** The field of the configuration. Null: none is the cause. */
+    field: string | null;
+    /** What is wrong, and what to do. */
+    message: string;
+  }>;
+  /** The final answers to the requests of the check. */
+  answers: Array<{
+    request: "OPTIONS" | "REGISTER";
+    transport: "udp" | "tcp" | "tls";
+    /** Where the answer came from. */
+    address: string;
+    status: number;
+    reason: string;
+    /** Of the challenge, where the answer is one. */
+    realm: string | null;
+    /** What the other side says about itself. */
+    software: string | null;
+  }>;
 }
 
 export interface SipRegistration {
@@ -98,6 +162,17 @@ export interface SipRegistration {
   authUser: string | null;
   /** Whether the registrar accepted the last attempt; null before its first response. */
   successful: boolean | null;
+  /**
+   * Status of the last answer. Without an answer, 408 (no response), 503 (no connection or no address) or 403
+   * (an address that is not allowed). Null before the first attempt has ended.
+   */
+  lastStatus: number | null;
+  /** The words of the answer, or why there is none. */
+  lastReason: string | null;
+  /** When the last attempt ended. A date-time, such as `2026-01-02T03:04:05.678Z`. */
+  lastAttempt: string | null;
+  /** When the registration is refreshed or tried again. A date-time, such as `2026-01-02T03:04:05.678Z`. */
+  nextAttempt: string | null;
 }
 
 export interface SipRegistrationPage {

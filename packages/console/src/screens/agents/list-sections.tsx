@@ -9,7 +9,6 @@ import { Combobox, type ComboboxOption } from "../../ui/combobox.tsx";
 import { Field, FieldMessage } from "../../ui/field.tsx";
 import { useFieldError } from "../../ui/field-errors.tsx";
 import { SelectField } from "../../ui/text-field.tsx";
-import { PREVIEW_TOOLS } from "../previews.ts";
 import styles from "./agents.module.css";
 import { errorPath, noteOf, useAt, useDraft } from "./draft-context.tsx";
 import { isObject, valueAt } from "./draft.ts";
@@ -106,11 +105,7 @@ const SELECTION_PARTS = [
 ] as const;
 
 function optionOf({ name, definition, ownership }: RowOf<"/api/tools">): ComboboxOption {
-  const details = [
-    ownership === "public" && PREVIEW_TOOLS.includes(name) ? "Preview: does nothing yet" : null,
-    ownership === "public" ? "Public" : "Yours",
-    definition.description ?? null,
-  ];
+  const details = [ownership === "public" ? "Public" : "Yours", definition.description ?? null];
   return { value: name, label: name, detail: details.filter((text) => text !== null).join(" · ") };
 }
 

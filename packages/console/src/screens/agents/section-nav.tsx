@@ -75,34 +75,46 @@ function useOpened(pin: (id: SectionId) => void) {
     const section = id === null ? null : document.getElementById(id);
     if (id === null || section === null) return;
     pin(id);
-    section.scrollIntoView({ block: "start" });
+    show(id);
     // The next Tab leads to the first field of the section.
     section.focus({ preventScroll: true });
   }, [hash, key, pin]);
 }
 
+/** Does nothing where the section is there already. */
+function show(id: SectionId) {
+  document.getElementById(id)?.scrollIntoView({ block: "start" });
+}
+
 /** The line that a section has passed when it is the current one, from the top of the window. */
 const LINE_PX = 180;
 
-/** The section that is read. A section that was opened stays the current one until the user scrolls. */
+/**
+ * The section that is read. A section that was opened stays the current one, and in its place while the page above it
+ * grows or the router scrolls, until the user scrolls.
+ */
 function useCurrentSection() {
   const [current, setCurrent] = useState<SectionId>(SECTIONS[0].id);
-  const pinned = useRef(false);
+  const pinned = useRef<SectionId | null>(null);
   const [pin] = useState(() => (id: SectionId) => {
-    pinned.current = true;
+    pinned.current = id;
     setCurrent(id);
   });
   useEffect(() => {
     const look = () => {
-      if (!pinned.current) setCurrent(shownSection());
+      if (pinned.current === null) setCurrent(shownSection());
+      else show(pinned.current);
     };
     const unpin = () => {
-      pinned.current = false;
+      pinned.current = null;
     };
+    const grown = new ResizeObserver(look);
+    grown.observe(document.body);
     const options = { passive: true } as const;
     window.addEventListener("scroll", look, options);
     for (const event of USER_SCROLLS) window.addEventListener(event, unpin, options);
     return () => {
+      grown.disconnect();
       window.removeEventListener("scroll", look);
       for (const event of USER_SCROLLS) window.removeEventListener(event, unpin);
     };

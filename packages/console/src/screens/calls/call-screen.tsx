@@ -21,6 +21,7 @@ import { PlaybackProvider } from "./recording/playback.tsx";
 import { Recording } from "./recording/player.tsx";
 import { withoutSecrets } from "./secrets.ts";
 import { SetupView } from "./setup-view.tsx";
+import { isSipCall, SipView } from "./sip/sip-view.tsx";
 import { Transcript } from "./transcript.tsx";
 import { useConversation } from "./use-conversation.ts";
 import { useRecording } from "./recording/use-recording.ts";
@@ -74,6 +75,7 @@ function OneCall({ call }: { readonly call: Call }) {
               content: <Transcript conversation={conversation} running={call.ended === null} />,
             },
             { id: "events", label: "Events", content: <EventsView call={call} /> },
+            ...(isSipCall(call) ? [{ id: "sip", label: "SIP", content: <SipView call={call} /> }] : []),
             { id: "engines", label: "Engines", content: <EnginesView call={call} /> },
             { id: "setup", label: "Setup", content: <SetupView call={call} /> },
             { id: "json", label: "JSON", content: <JsonView call={call} /> },

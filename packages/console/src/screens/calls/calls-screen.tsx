@@ -2,8 +2,8 @@
 
 import type { Call } from "@parley/schema";
 import { Disc, MoreHorizontal, PhoneCall, PhoneOutgoing, Trash2 } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { Link, useSearchParams } from "react-router";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { Link, type SetURLSearchParams, useSearchParams } from "react-router";
 import { usePages } from "../../data/pages.ts";
 import { ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Badge, Page, PageHeader } from "../../ui/display.tsx";
@@ -110,22 +110,36 @@ function columnsFor(filters: CallFilters): readonly Column<Call>[] {
   );
 }
 
+/**
+ * Changes of the filters build on each other. The router passes `setAddress` the address that was rendered last, which
+ * is older than a change of the same moment, so that a search that follows a pause in typing would undo the click
+ * before it.
+ */
+function useAddressChange(address: URLSearchParams, setAddress: SetURLSearchParams) {
+  const latest = useRef({ address, setAddress });
+  useEffect(() => {
+    latest.current = { address, setAddress };
+  }, [address, setAddress]);
+  return useCallback((changes: Partial<CallFilters>) => {
+    const { current } = latest;
+    const next = withFilters(current.address, changes);
+    if (next.toString() === current.address.toString()) return;
+    latest.current = { ...current, address: next };
+    current.setAddress(next, { replace: true });
+  }, []);
+}
+
 function CallList() {
   const [address, setAddress] = useSearchParams();
   const filters = filtersOf(address);
   const search = useSearchText(filters.search);
   const said = useSearchText(filters.said);
   const [doomed, setDoomed] = useState<Call | null>(null);
-  const change = (changes: Partial<CallFilters>) =>
-    setAddress((before) => withFilters(before, changes), { replace: true });
-  const searched = useRef({ search: search.wanted, said: said.wanted });
+  const change = useAddressChange(address, setAddress);
   useEffect(() => {
-    const wanted = { search: search.wanted, said: said.wanted };
-    if (searched.current.search === wanted.search && searched.current.said === wanted.said) return;
-    searched.current = wanted;
     // The texts are also in the URL, so that going back from a call shows the same list.
-    setAddress((before) => withFilters(before, wanted), { replace: true });
-  }, [search.wanted, said.wanted, setAddress]);
+    change({ search: search.wanted, said: said.wanted });
+  }, [search.wanted, said.wanted, change]);
   const pages = usePages(
     "/api/calls",
     { query: queryOf(filters) },

@@ -6,6 +6,7 @@ import { Badge } from "../../ui/display.tsx";
 import { CodeBlock } from "../../ui/parts.tsx";
 import { shortLength } from "./call-words.ts";
 import type { ToolLine } from "./lines.ts";
+import { passageSources } from "./passages.ts";
 import styles from "./transcript.module.css";
 
 export function ToolRow({ line, time }: { readonly line: ToolLine; readonly time: ReactNode }) {
@@ -27,6 +28,7 @@ export function ToolRow({ line, time }: { readonly line: ToolLine; readonly time
         </summary>
         <div className={styles.parts}>
           {call !== null && <Part title="Arguments" text={printed(call.text)} />}
+          {result !== null && <Sources result={result.text} />}
           {result !== null && <Part title="Result" text={printed(result.text)} />}
           {result?.errorDetails !== undefined && (
             <Part title="Error, not shown to the model" text={result.errorDetails} />
@@ -37,6 +39,31 @@ export function ToolRow({ line, time }: { readonly line: ToolLine; readonly time
         </div>
       </details>
     </li>
+  );
+}
+
+/** The documents that a search has quoted. */
+function Sources({ result }: { readonly result: string }) {
+  const sources = passageSources(result);
+  if (sources === null || sources.length === 0) return null;
+  return (
+    <div>
+      <h4 className={styles.partTitle}>Sources</h4>
+      <ol>
+        {sources.map(({ text, url, score }, index) => (
+          <li key={`${String(index)} ${text}`}>
+            {url === null ? (
+              text
+            ) : (
+              <a href={url} target="_blank" rel="noreferrer">
+                {text}
+              </a>
+            )}
+            {score !== null && <span className={styles.soft}>{` score ${score.toFixed(2)}`}</span>}
+          </li>
+        ))}
+      </ol>
+    </div>
   );
 }
 

@@ -9,7 +9,7 @@ import { usePages } from "../../data/pages.ts";
 import { ScopedButton } from "../scoped-buttons.tsx";
 import { Badge, Page, PageHeader } from "../../ui/display.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Form, Notice } from "../../ui/form.tsx";
+import { Form } from "../../ui/form.tsx";
 import { When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
@@ -17,15 +17,6 @@ import { TextAreaField, TextField } from "../../ui/text-field.tsx";
 import { CORPUS_STATES, nameOf } from "./source-draft.ts";
 
 const PATH = "/api/corpora";
-
-/** A notice about what this version does not do yet. */
-export function NotYet() {
-  return (
-    <Notice tone="warn">
-      Documents are not loaded or searched yet. Corpora and sources are stored for a later version.
-    </Notice>
-  );
-}
 
 export function CorpusBadge({ corpus }: { readonly corpus: Corpus }) {
   const { label, tone } = CORPUS_STATES[corpus.stats.status];
@@ -56,8 +47,7 @@ export function CorporaScreen() {
   );
   return (
     <Page>
-      <PageHeader title="Knowledge base" preview lead="Documents that agents can search." actions={create} />
-      <NotYet />
+      <PageHeader title="Knowledge base" lead="Documents that agents can search." actions={create} />
       <PagedTable
         label="Corpora"
         pages={pages}

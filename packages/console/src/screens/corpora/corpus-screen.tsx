@@ -3,7 +3,7 @@
 import type { Corpus, CorpusSource, CorpusSourceWrite } from "@parley/schema";
 import { FileStack, Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useNavigate, useParams } from "react-router";
+import { Link, useNavigate, useParams } from "react-router";
 import { useChange, useRead } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -15,8 +15,10 @@ import { Empty, ErrorState, Loading } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useToast } from "../../ui/toast.tsx";
-import { CorpusBadge, CorpusForm, NotYet } from "./corpora-screen.tsx";
+import { CorpusBadge, CorpusForm } from "./corpora-screen.tsx";
 import { draftOf, kindOf, KINDS, nameOf, NEW_SOURCE, SOURCE_STATES } from "./source-draft.ts";
+import { OpenQuestions } from "./open-questions.tsx";
+import { SearchCard } from "./search-card.tsx";
 import { SourceForm } from "./source-form.tsx";
 
 const BACK = { to: "/corpora", label: "Knowledge base" };
@@ -24,9 +26,18 @@ const PATH = "/api/corpora/{corpus_id}";
 const SOURCES = `${PATH}/sources` as const;
 const SOURCE = `${SOURCES}/{source_id}` as const;
 
+/** While something is loaded. */
+const REFRESH_MS = 2_000;
+const LOADING: ReadonlySet<Corpus["stats"]["status"]> = new Set([
+  "CORPUS_STATUS_INITIALIZING",
+  "CORPUS_STATUS_UPDATING",
+]);
+
 export function CorpusScreen() {
   const { corpusId = "" } = useParams();
-  const { data, error, refetch } = useRead(PATH, { params: { corpus_id: corpusId } });
+  const everyMs = (corpus: Corpus | undefined) =>
+    corpus !== undefined && LOADING.has(corpus.stats.status) ? REFRESH_MS : null;
+  const { data, error, refetch } = useRead(PATH, { params: { corpus_id: corpusId } }, { everyMs });
   if (data !== undefined) return <OneCorpus corpus={data} />;
   return (
     <Page>
@@ -59,11 +70,20 @@ function OneCorpus({ corpus }: { readonly corpus: Corpus }) {
           </Button>
         }
       />
-      <NotYet />
       <Tabs
         label="Corpus"
         tabs={[
           { id: "sources", label: "Sources", content: <Sources corpusId={corpus.corpusId} /> },
+          {
+            id: "search",
+            label: "Search",
+            content: <SearchCard corpusId={corpus.corpusId} hasVectors={corpus.stats.numVectors > 0} />,
+          },
+          {
+            id: "questions",
+            label: "Unanswered",
+            content: <OpenQuestions corpusId={corpus.corpusId} />,
+          },
           { id: "about", label: "About", content: <About corpus={corpus} /> },
         ]}
       />
@@ -99,6 +119,7 @@ function About({ corpus }: { readonly corpus: Corpus }) {
           ["Created", <When key="created" at={created} />],
           ["Documents", stats.numDocs.toLocaleString()],
           ["Chunks", stats.numChunks.toLocaleString()],
+          ["Vectors", stats.numVectors === 0 ? "None: full text alone" : stats.numVectors.toLocaleString()],
           ["Last loaded", <When key="loaded" at={stats.lastUpdated} />],
         ]}
       />
@@ -130,7 +151,13 @@ function columnsWith(
   onDelete: (source: CorpusSource) => void,
 ): readonly Column<CorpusSource>[] {
   return [
-    { id: "name", label: "Name", cell: ({ name, sourceId }) => <strong>{nameOf(name, sourceId)}</strong> },
+    {
+      id: "name",
+      label: "Name",
+      cell: ({ corpusId, sourceId, name }) => (
+        <Link to={`/corpora/${corpusId}/sources/${sourceId}`}>{nameOf(name, sourceId)}</Link>
+      ),
+    },
     {
       id: "kind",
       label: "Kind",
@@ -172,19 +199,29 @@ function columnsWith(
   ];
 }
 
+function whileLoading(sources: readonly CorpusSource[]): number | null {
+  return sources.some(({ stats }) => stats.status !== "SOURCE_STATUS_READY") ? REFRESH_MS : null;
+}
+
+/** Creates a source, or replaces the edited one. */
+function useSave(corpusId: string, edited: CorpusSource | null) {
+  const params = { corpus_id: corpusId };
+  return useChange<CorpusSourceWrite, unknown>(
+    (api, body) =>
+      edited === null
+        ? api.fetch("POST", SOURCES, { params, body })
+        : api.fetch("PUT", SOURCE, { params: { ...params, source_id: edited.sourceId }, body }),
+    ["/api/corpora"],
+  );
+}
+
 function Sources({ corpusId }: { readonly corpusId: string }) {
   const [edited, setEdited] = useState<CorpusSource | "new" | null>(null);
   const [doomed, setDoomed] = useState<CorpusSource | null>(null);
   const toast = useToast();
   const params = { corpus_id: corpusId };
-  const pages = usePages(SOURCES, { params });
-  const save = useChange<CorpusSourceWrite, unknown>(
-    (api, body) =>
-      edited === "new" || edited === null
-        ? api.fetch("POST", SOURCES, { params, body })
-        : api.fetch("PUT", SOURCE, { params: { ...params, source_id: edited.sourceId }, body }),
-    ["/api/corpora"],
-  );
+  const pages = usePages(SOURCES, { params }, { everyMs: whileLoading });
+  const save = useSave(corpusId, edited === "new" ? null : edited);
   const remove = useChange(
     (api, id: string) => api.fetch("DELETE", SOURCE, { params: { ...params, source_id: id } }),
     ["/api/corpora"],
@@ -219,10 +256,11 @@ function Sources({ corpusId }: { readonly corpusId: string }) {
         <SourceForm
           initial={edited === "new" || edited === null ? NEW_SOURCE : draftOf(edited)}
           isNew={edited === "new"}
+          corpusId={corpusId}
           onCancel={() => setEdited(null)}
           onSave={async (body) => {
             await save.mutateAsync(body);
-            toast("Source saved. It is not loaded yet (Preview).");
+            toast("Source saved. It is being loaded.");
             setEdited(null);
           }}
         />

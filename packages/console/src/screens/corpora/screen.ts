@@ -6,9 +6,9 @@ export const corporaScreen: Screen = {
   title: "Knowledge base",
   icon: LibraryBig,
   group: "Build",
-  preview: true,
   routes: [
     page("", async () => (await import("./corpora-screen.tsx")).CorporaScreen),
     page(":corpusId", async () => (await import("./corpus-screen.tsx")).CorpusScreen),
+    page(":corpusId/sources/:sourceId", async () => (await import("./source-screen.tsx")).SourceScreen),
   ],
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bodyOf, draftOf, NEW_SOURCE, sourceFaults } from "./source-draft.ts";
+import { bodyOf, draftOf, NEW_SOURCE, sourceFaults, uploadedIn, withDocument } from "./source-draft.ts";
 
 const RECORD = {
   corpusId: "c",
@@ -24,6 +24,23 @@ test.each([
   expect(bodyOf(draftOf({ ...RECORD, name, description, ...spec }))).toEqual(fields);
 });
 
+test("an uploaded document takes the place of an empty field", () => {
+  const one = withDocument({ ...NEW_SOURCE, kind: "upload" }, "d1");
+  expect([one.documentIds, uploadedIn(one)]).toEqual([["d1"], 1]);
+  const two = withDocument(
+    { ...NEW_SOURCE, kind: "advanced", documents: [{ documentId: "d1", queries: "q" }] },
+    "d2",
+  );
+  expect(bodyOf(two)).toEqual({
+    advanced: {
+      documents: [
+        { documentId: "d1", exampleQueries: ["q"] },
+        { documentId: "d2", exampleQueries: [] },
+      ],
+    },
+  });
+});
+
 test("addresses and numbers are checked before they are sent", () => {
   const draft = {
     ...NEW_SOURCE,
@@ -36,5 +53,10 @@ test("addresses and numbers are checked before they are sent", () => {
     "crawl.maxDepth",
     "crawl.maxDocuments",
   ]);
-  expect(sourceFaults({ ...draft, kind: "upload" })).toEqual([]);
+  expect(sourceFaults({ ...draft, kind: "upload", documentIds: ["d1"] })).toEqual([]);
+  const none = [" "];
+  expect(sourceFaults({ ...draft, kind: "upload", documentIds: none })).toMatchObject([
+    { field: "upload.documentIds" },
+  ]);
+  expect(sourceFaults({ ...draft, kind: "advanced" })).toMatchObject([{ field: "advanced.documents" }]);
 });

@@ -11,13 +11,13 @@ interface State {
 
 export const CORPUS_STATES: Readonly<Record<Corpus["stats"]["status"], State>> = {
   CORPUS_STATUS_EMPTY: { label: "Empty", tone: "plain" },
-  CORPUS_STATUS_INITIALIZING: { label: "Waiting", tone: "caller" },
+  CORPUS_STATUS_INITIALIZING: { label: "Loading", tone: "caller" },
   CORPUS_STATUS_READY: { label: "Ready", tone: "good" },
   CORPUS_STATUS_UPDATING: { label: "Updating", tone: "warn" },
 };
 
 export const SOURCE_STATES: Readonly<Record<CorpusSource["stats"]["status"], State>> = {
-  SOURCE_STATUS_INITIALIZING: { label: "Waiting", tone: "caller" },
+  SOURCE_STATUS_INITIALIZING: { label: "Loading", tone: "caller" },
   SOURCE_STATUS_READY: { label: "Ready", tone: "good" },
   SOURCE_STATUS_UPDATING: { label: "Updating", tone: "warn" },
 };
@@ -53,6 +53,8 @@ export interface SourceDraft {
   readonly exclude: string;
   readonly documentIds: readonly string[];
   readonly documents: readonly { readonly documentId: string; readonly queries: string }[];
+  /** File names of documents that were uploaded here, by their ids. */
+  readonly names: Readonly<Record<string, string>>;
 }
 
 export const NEW_SOURCE: SourceDraft = {
@@ -65,9 +67,25 @@ export const NEW_SOURCE: SourceDraft = {
   maxDocumentBytes: "",
   include: "",
   exclude: "",
-  documentIds: [""],
-  documents: [{ documentId: "", queries: "" }],
+  documentIds: [],
+  documents: [],
+  names: {},
 };
+
+/** Documents that the draft names. */
+export function uploadedIn({ kind, documentIds, documents }: SourceDraft): number {
+  const ids = kind === "upload" ? documentIds : documents.map(({ documentId }) => documentId);
+  return ids.filter((id) => id.trim() !== "").length;
+}
+
+/** Adds an uploaded document, in place of the first empty field. */
+export function withDocument(draft: SourceDraft, documentId: string): SourceDraft {
+  if (draft.kind === "upload") {
+    return { ...draft, documentIds: [...draft.documentIds.filter((id) => id.trim() !== ""), documentId] };
+  }
+  const named = draft.documents.filter((document) => document.documentId.trim() !== "");
+  return { ...draft, documents: [...named, { documentId, queries: "" }] };
+}
 
 export function draftOf(source: CorpusSource): SourceDraft {
   const { crawl, upload, advanced } = source;
@@ -98,7 +116,10 @@ export function draftOf(source: CorpusSource): SourceDraft {
 const LIMITS = { maxDepth: 20, maxDocuments: 200, maxDocumentBytes: 10 * 1024 * 1024 } as const;
 
 export function sourceFaults(draft: SourceDraft): FieldFault[] {
-  if (draft.kind !== "crawl") return [];
+  if (draft.kind !== "crawl") {
+    const field = draft.kind === "upload" ? "upload.documentIds" : "advanced.documents";
+    return uploadedIn(draft) > 0 ? [] : [{ field, message: "must have at least one document" }];
+  }
   const names = ["maxDepth", "maxDocuments", "maxDocumentBytes"] as const;
   const numbers = names
     .filter((name) => {
@@ -129,7 +150,7 @@ export function bodyOf(draft: SourceDraft): CorpusSourceWrite {
     ...(description.trim() === "" ? {} : { description: description.trim() }),
   };
   if (kind === "crawl") return { ...named, crawl: crawlOf(draft) };
-  if (kind === "upload") return { ...named, upload: { documentIds: documentIds.map((id) => id.trim()) } };
+  if (kind === "upload") return { ...named, upload: { documentIds: partsOf(documentIds.join("\n"), "\n") } };
   const asked = documents.map(({ documentId, queries }) => ({
     documentId: documentId.trim(),
     exampleQueries: partsOf(queries, "\n"),

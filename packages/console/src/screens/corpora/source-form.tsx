@@ -1,10 +1,12 @@
 /** The form of a source. Its kind cannot change. */
 
 import { useState } from "react";
-import { Columns, Fieldset, Form, Notice } from "../../ui/form.tsx";
+import { Columns, Fieldset, Form } from "../../ui/form.tsx";
 import { RowsEditor } from "../../ui/rows-editor.tsx";
 import { SelectField, TextAreaField, TextField } from "../../ui/text-field.tsx";
-import { bodyOf, KINDS, type SourceDraft, sourceFaults } from "./source-draft.ts";
+import { DropFiles } from "./drop-files.tsx";
+import styles from "./drop-files.module.css";
+import { bodyOf, KINDS, type SourceDraft, sourceFaults, uploadedIn, withDocument } from "./source-draft.ts";
 
 const MAX_START_URLS = 100;
 const MAX_DOCUMENTS = 200;
@@ -12,6 +14,7 @@ const MAX_DOCUMENTS = 200;
 export interface SourceFormProps {
   readonly initial: SourceDraft;
   readonly isNew: boolean;
+  readonly corpusId: string;
   readonly onSave: (body: ReturnType<typeof bodyOf>) => Promise<unknown>;
   readonly onCancel: () => void;
 }
@@ -21,7 +24,7 @@ interface PartProps {
   readonly set: (changes: Partial<SourceDraft>) => void;
 }
 
-export function SourceForm({ initial, isNew, onSave, onCancel }: SourceFormProps) {
+export function SourceForm({ initial, isNew, corpusId, onSave, onCancel }: SourceFormProps) {
   const [draft, setDraft] = useState(initial);
   const set = (changes: Partial<SourceDraft>) => setDraft((before) => ({ ...before, ...changes }));
   return (
@@ -58,7 +61,17 @@ export function SourceForm({ initial, isNew, onSave, onCancel }: SourceFormProps
         onChange={(description) => set({ description })}
       />
       {draft.kind === "crawl" && <CrawlFields draft={draft} set={set} />}
-      {draft.kind !== "crawl" && <Notice>Preview: documents cannot be uploaded yet.</Notice>}
+      {draft.kind !== "crawl" && (
+        <DropFiles
+          corpusId={corpusId}
+          room={MAX_DOCUMENTS - uploadedIn(draft)}
+          onUploaded={({ documentId, name }) =>
+            setDraft((before) =>
+              withDocument({ ...before, names: { ...before.names, [documentId]: name } }, documentId),
+            )
+          }
+        />
+      )}
       {draft.kind === "upload" && <UploadFields draft={draft} set={set} />}
       {draft.kind === "advanced" && <AdvancedFields draft={draft} set={set} />}
     </Form>
@@ -149,22 +162,52 @@ function LimitFields({ draft, set }: PartProps) {
   );
 }
 
+/** A document that was uploaded here has a name; others are named by their ids. */
+function DocumentField({
+  id,
+  index,
+  path,
+  draft,
+  onChange,
+}: {
+  readonly id: string;
+  readonly index: number;
+  readonly path: string;
+  readonly draft: SourceDraft;
+  readonly onChange: (id: string) => void;
+}) {
+  const name = draft.names[id];
+  if (name !== undefined) return <p className={styles.file}>{name}</p>;
+  return (
+    <TextField
+      label={`Document ${String(index + 1)}`}
+      aside="its ID"
+      path={path}
+      spellCheck={false}
+      value={id}
+      onChange={onChange}
+    />
+  );
+}
+
+const BY_ID = "Add document by its ID";
+
 function UploadFields({ draft, set }: PartProps) {
   return (
     <RowsEditor
       noun="document"
+      addLabel={BY_ID}
       rows={draft.documentIds}
-      min={1}
       max={MAX_DOCUMENTS}
       fresh={() => ""}
       onChange={(documentIds) => set({ documentIds })}
     >
       {(id, change, index) => (
-        <TextField
-          label={`Document ${String(index + 1)}`}
+        <DocumentField
+          id={id}
+          index={index}
           path={`upload.documentIds.${String(index)}`}
-          spellCheck={false}
-          value={id}
+          draft={draft}
           onChange={change}
         />
       )}
@@ -176,8 +219,8 @@ function AdvancedFields({ draft, set }: PartProps) {
   return (
     <RowsEditor
       noun="document"
+      addLabel={BY_ID}
       rows={draft.documents}
-      min={1}
       max={MAX_DOCUMENTS}
       boxed
       fresh={() => ({ documentId: "", queries: "" })}
@@ -185,11 +228,11 @@ function AdvancedFields({ draft, set }: PartProps) {
     >
       {(document, change, index) => (
         <Columns>
-          <TextField
-            label={`Document ${String(index + 1)}`}
+          <DocumentField
+            id={document.documentId}
+            index={index}
             path={`advanced.documents.${String(index)}.documentId`}
-            spellCheck={false}
-            value={document.documentId}
+            draft={draft}
             onChange={(documentId) => change({ ...document, documentId })}
           />
           <TextAreaField

@@ -137,6 +137,8 @@ function withEvent(feed: Feed, { type, severity, text, extras }: CallEventRecord
       return withRemark({ ...feed, userSpeech: "none" }, "plain", "Your speech was not understood.");
     case "stage.changed":
       return withRemark(feed, "plain", "A new stage started.");
+    case "call.resumed":
+      return withRemark(feed, "plain", "Another process of the service continues the call.");
     case "media.reconnected":
       return withRemark(feed, "plain", "Reconnected.");
     case "media.underflow":

@@ -1,7 +1,7 @@
 /** SIP registrations: the service registers as an extension of a phone system. */
 
 import type { SipRegistration, SipRegistrationWrite } from "@parley/schema";
-import { Pencil, PhoneForwarded, Plus, Trash2 } from "lucide-react";
+import { Pencil, PhoneForwarded, Plus, Stethoscope, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useChange } from "../../data/api.tsx";
 import { usePages } from "../../data/pages.ts";
@@ -15,23 +15,41 @@ import { When } from "../../ui/parts.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { RegistrationCheck } from "./sip-check.tsx";
 import styles from "./telephony.module.css";
 
 const PATH = "/api/sip/registrations";
 
-function StateOf({ successful }: Pick<SipRegistration, "successful">) {
+/** States change within seconds after a registration was made, and at each refresh. */
+const STATES_MS = 5_000;
+
+function StateOf({ registration }: { readonly registration: SipRegistration }) {
+  const { successful, lastStatus, lastReason, nextAttempt } = registration;
   if (successful === null) return <Badge>pending</Badge>;
-  return successful ? <Badge tone="good">registered</Badge> : <Badge tone="bad">refused</Badge>;
+  return (
+    <div className={styles.state}>
+      {successful ? <Badge tone="good">registered</Badge> : <Badge tone="bad">failed</Badge>}
+      {lastStatus !== null && (
+        <span className={styles.said}>{`${String(lastStatus)} ${lastReason ?? ""}`.trim()}</span>
+      )}
+      {nextAttempt !== null && (
+        <span className={styles.said}>
+          {successful ? "Refreshed" : "Next attempt"}: <When at={nextAttempt} seconds />
+        </span>
+      )}
+    </div>
+  );
 }
 
 function columnsWith(
   onEdit: (registration: SipRegistration) => void,
   onDelete: (registration: SipRegistration) => void,
+  onCheck: (registration: SipRegistration) => void,
 ): readonly Column<SipRegistration>[] {
   return [
     { id: "user", label: "Username", cell: ({ username }) => <strong>{username}</strong> },
     { id: "proxy", label: "Registrar", cell: ({ proxy }) => <code>{proxy}</code> },
-    { id: "state", label: "State", cell: ({ successful }) => <StateOf successful={successful} /> },
+    { id: "state", label: "State", cell: (registration) => <StateOf registration={registration} /> },
     { id: "created", label: "Created", cell: ({ created }) => <When at={created} /> },
     {
       id: "actions",
@@ -39,6 +57,12 @@ function columnsWith(
       actions: true,
       cell: (registration) => (
         <>
+          <IconButton
+            label={`Check ${registration.username}`}
+            icon={<Stethoscope aria-hidden="true" />}
+            small
+            onClick={() => onCheck(registration)}
+          />
           <IconButton
             label={`Edit ${registration.username}`}
             icon={<Pencil aria-hidden="true" />}
@@ -58,7 +82,8 @@ function columnsWith(
 }
 
 export function Registrations() {
-  const pages = usePages(PATH, {});
+  const pages = usePages(PATH, {}, { everyMs: () => STATES_MS });
+  const [checked, setChecked] = useState<SipRegistration | null>(null);
   const [edited, setEdited] = useState<SipRegistration | "new" | null>(null);
   const [doomed, setDoomed] = useState<SipRegistration | null>(null);
   const toast = useToast();
@@ -78,7 +103,7 @@ export function Registrations() {
       <PagedTable
         label="Registrations"
         pages={pages}
-        columns={columnsWith(setEdited, setDoomed)}
+        columns={columnsWith(setEdited, setDoomed, setChecked)}
         keyOf={({ registrationId }) => registrationId}
         empty={
           <Empty icon={<PhoneForwarded aria-hidden="true" />} title="No registrations yet" actions={create}>
@@ -94,6 +119,7 @@ export function Registrations() {
       >
         <RegistrationForm registration={edited === "new" ? null : edited} onDone={() => setEdited(null)} />
       </Dialog>
+      <RegistrationCheck registration={checked} onClose={() => setChecked(null)} />
       <Confirm
         open={doomed !== null}
         onClose={() => setDoomed(null)}

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { useChange, useRead } from "../../data/api.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Badge, KeyValue, Page, PageHeader, Preview } from "../../ui/display.tsx";
+import { Badge, KeyValue, Page, PageHeader } from "../../ui/display.tsx";
 import { Notice } from "../../ui/form.tsx";
 import { CodeBlock, When } from "../../ui/parts.tsx";
 import { ErrorState, Loading } from "../../ui/states.tsx";
@@ -14,7 +14,6 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { DeleteTool } from "./delete-tool.tsx";
 import { ToolHistory } from "./tool-history.tsx";
-import { PREVIEW_TOOLS } from "../previews.ts";
 import { draftOf, KIND_NAMES, kindOf, type ToolDraft } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
 import { ToolTest } from "./tool-test.tsx";
@@ -51,8 +50,7 @@ function OneTool({ tool }: { readonly tool: Tool }) {
         back={BACK}
         lead={
           <>
-            <Badge>{own ? KIND_NAMES[kindOf(tool.definition)] : "Built-in"}</Badge>{" "}
-            {!own && PREVIEW_TOOLS.includes(tool.name) && <Preview />} <code>{tool.toolId}</code>
+            <Badge>{own ? KIND_NAMES[kindOf(tool.definition)] : "Built-in"}</Badge> <code>{tool.toolId}</code>
           </>
         }
         actions={

@@ -7,7 +7,7 @@ import { Link, useNavigate } from "react-router";
 import { usePages } from "../../data/pages.ts";
 import { ButtonLink, IconButton } from "../../ui/button.tsx";
 import { ScopedLink, ScopedMenuItem } from "../scoped-buttons.tsx";
-import { Badge, Page, PageHeader, Preview, SearchField, Toolbar } from "../../ui/display.tsx";
+import { Badge, Page, PageHeader, SearchField, Toolbar } from "../../ui/display.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Menu, MenuSeparator } from "../../ui/menu.tsx";
 import { When } from "../../ui/parts.tsx";
@@ -16,7 +16,6 @@ import { type Column, PagedTable } from "../../ui/table.tsx";
 import { MoreHorizontal } from "lucide-react";
 import { useSearchText } from "../search-text.ts";
 import { DeleteTool } from "./delete-tool.tsx";
-import { PREVIEW_TOOLS } from "../previews.ts";
 import { KIND_NAMES, kindOf } from "./tool-draft.ts";
 import styles from "./tools.module.css";
 
@@ -50,13 +49,10 @@ const COLUMNS: readonly Column<Tool>[] = [
   {
     id: "kind",
     label: "Type",
-    cell: ({ name, definition, ownership }) => (
-      <>
-        <Badge tone={ownership === "public" ? "plain" : "agent"}>
-          {ownership === "public" ? "Built-in" : KIND_NAMES[kindOf(definition)]}
-        </Badge>{" "}
-        {ownership === "public" && PREVIEW_TOOLS.includes(name) && <Preview />}
-      </>
+    cell: ({ definition, ownership }) => (
+      <Badge tone={ownership === "public" ? "plain" : "agent"}>
+        {ownership === "public" ? "Built-in" : KIND_NAMES[kindOf(definition)]}
+      </Badge>
     ),
   },
   {

@@ -16,9 +16,8 @@ export function NewVoiceScreen() {
     <Page>
       <PageHeader
         title="New voice"
-        preview
         back={{ to: "/voices", label: "Voices" }}
-        lead="Provider voices cannot be used in calls yet. The voice is stored for a later version."
+        lead="A voice at a provider, or of your own HTTP service. Agents and calls use it by its name."
       />
       <VoiceForm
         initial={NEW_VOICE}

@@ -26,3 +26,13 @@ test("what is filled in as a choice has choices", () => {
   expect(choices.length).toBeGreaterThan(0);
   for (const each of choices) expect(Array.isArray(each)).toBe(true);
 });
+
+test.each(KINDS.filter((kind) => kind !== "generic"))(
+  "the form of %s says where the id of a voice is from",
+  (kind) => {
+    expect(fieldsOfKind(kind)[0]).toMatchObject({
+      name: "voiceId",
+      hint: expect.stringMatching(/\.$/) as string,
+    });
+  },
+);

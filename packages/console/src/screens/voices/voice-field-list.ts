@@ -6,20 +6,22 @@ export interface VoiceField {
   readonly name: string;
   readonly label: string;
   readonly type: "text" | "number" | "flag" | "choice" | "json" | "map";
+  /** What to type where the interface does not say it. */
+  readonly hint?: string;
 }
 
-type Listed = readonly [name: string, label: string, type: VoiceField["type"]];
+type Listed = readonly [name: string, label: string, type: VoiceField["type"], hint?: string];
 
-const VOICE_ID: Listed = ["voiceId", "Voice ID", "text"];
-const MODEL: Listed = ["model", "Model", "text"];
+const voiceId = (hint: string): Listed => ["voiceId", "Voice ID", "text", hint];
+const model = (hint: string): Listed => ["model", "Model", "text", hint];
 const SPEED: Listed = ["speed", "Speed", "number"];
 const SPEAKING_RATE: Listed = ["speakingRate", "Speaking rate", "number"];
 const TEMPERATURE: Listed = ["temperature", "Temperature", "number"];
 
 const LISTED: Readonly<Record<VoiceKind, readonly Listed[]>> = {
   provider1: [
-    VOICE_ID,
-    MODEL,
+    voiceId("From ElevenLabs' list of voices, such as 21m00Tcm4TlvDq8ikWAM."),
+    model("Default: eleven_flash_v2_5."),
     SPEED,
     ["stability", "Stability", "number"],
     ["similarityBoost", "Similarity", "number"],
@@ -30,19 +32,31 @@ const LISTED: Readonly<Record<VoiceKind, readonly Listed[]>> = {
     ["enableSsmlParsing", "Enable SSML", "flag"],
     ["pronunciationDictionaries", "Pronunciation dictionaries", "json"],
   ],
-  provider2: [VOICE_ID, MODEL, ["generationConfig", "Volume, speed and emotion", "json"]],
-  provider3: [VOICE_ID, MODEL, SPEED, ["conversational", "Conversational", "flag"]],
-  provider4: [VOICE_ID, SPEAKING_RATE],
+  provider2: [
+    voiceId("From Cartesia's list of voices: 32 digits and letters with dashes."),
+    model("Default: sonic-3."),
+    ["generationConfig", "Volume, speed and emotion", "json"],
+  ],
+  provider3: [
+    voiceId("From LMNT's list of voices, such as leah."),
+    model("Default: chosen by LMNT."),
+    SPEED,
+    ["conversational", "Conversational", "flag"],
+  ],
+  provider4: [
+    voiceId("Such as en-US-Chirp3-HD-Charon. Voices of Chirp 3 HD begin to speak soonest."),
+    SPEAKING_RATE,
+  ],
   provider5: [
-    VOICE_ID,
-    ["modelId", "Model", "text"],
+    voiceId("From Inworld's list of voices, such as Ashley."),
+    ["modelId", "Model", "text", "Default: inworld-tts-2."],
     SPEAKING_RATE,
     TEMPERATURE,
     ["applyTextNormalization", "Text normalization", "flag"],
   ],
   provider6: [
-    VOICE_ID,
-    MODEL,
+    voiceId("From Respeecher's list of voices, such as samantha."),
+    model("Such as en-rt. Default: by the language of the call."),
     TEMPERATURE,
     ["seed", "Seed", "number"],
     ["topK", "Top K", "number"],
@@ -65,5 +79,10 @@ const LISTED: Readonly<Record<VoiceKind, readonly Listed[]>> = {
 };
 
 export function fieldsOfKind(kind: VoiceKind): readonly VoiceField[] {
-  return LISTED[kind].map(([name, label, type]) => ({ name, label, type }));
+  return LISTED[kind].map(([name, label, type, hint]) => ({
+    name,
+    label,
+    type,
+    ...(hint === undefined ? {} : { hint }),
+  }));
 }

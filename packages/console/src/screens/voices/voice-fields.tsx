@@ -47,7 +47,7 @@ interface OneFieldProps {
 function OneField({ kind, field, value, onChange }: OneFieldProps) {
   const path = `definition.${kind}.${field.name}`;
   const note = notes[path] ?? {};
-  const hint = [note.hint, rangeOf(note.min, note.max), defaultOf(note.byDefault)]
+  const hint = [field.hint, note.hint, rangeOf(note.min, note.max), defaultOf(note.byDefault)]
     .filter((part) => part !== undefined)
     .join(" ");
   const shown = { label: field.label, path, hint: hint === "" ? undefined : hint };

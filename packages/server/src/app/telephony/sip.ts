@@ -1,10 +1,10 @@
 /** Binds the SIP user agent to the store and the calls. */
 
-import { readFile } from "node:fs/promises";
-import { isIPv6 } from "node:net";
 import type { CallTemplate } from "@parley/schema";
 import { ConfigError } from "../../config/config-error.ts";
+import { readPem } from "./pem-file.ts";
 import type { SipSettings } from "../../config/sip.ts";
+import { isFirst } from "../../config/workers/workers.ts";
 import type { CreateCall } from "../../lifecycle/api.ts";
 import type { PrepareDial } from "../../lifecycle/create/dialling.ts";
 import { contextChecker } from "../../lifecycle/create/schema-checks.ts";
@@ -12,21 +12,40 @@ import { addressAllowed } from "../../net/address-filter.ts";
 import { openClock } from "../../pacing/clock.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 import { getAgentForCall } from "../../store/agents/agents.ts";
+import { resolveName } from "../../net/resolve-name.ts";
 import { readSipSources } from "../../store/telephony/sip-accounts.ts";
+import { CONSULTATION_TOOLS } from "../../plan/tool-plan.ts";
+import { openConsultations } from "../../telephony/sip/transfers/consultations.ts";
+import { createIncomingRefers } from "../../telephony/sip/transfers/incoming-refers.ts";
+import type { SipTransferDeps } from "../../telephony/sip/transfers/sip-attempt.ts";
+import { createSipTransfers } from "../../telephony/sip/transfers/sip-transfers.ts";
+import { saveSipMessages } from "../../store/telephony/sip-messages.ts";
+import { CallMessageStore } from "../../telephony/sip/call-message-store.ts";
+import {
+  createSipChecks,
+  type SipCheckDeps,
+  type SipChecks,
+} from "../../telephony/sip/checks/check-trunk.ts";
 import { createSipIncoming, type CountContextProblems } from "../../telephony/sip/incoming.ts";
 import { KnownSources } from "../../telephony/sip/known-sources.ts";
 import { createSipOutcomes } from "../../telephony/sip/outcomes.ts";
+import { RefusedCalls } from "../../telephony/sip/refused-calls.ts";
 import { SipRegistrations } from "../../telephony/sip/registrations.ts";
 import { withSipDialling } from "../../telephony/sip/outgoing.ts";
-import { openUserAgent, ownAddress } from "../../transports/sip/agent/open-user-agent.ts";
+import { openUserAgent } from "../../transports/sip/agent/open-user-agent.ts";
+import { addressTowards, ownAddresses } from "../../transports/sip/sockets/own-addresses.ts";
+import { sipProber } from "../../transports/sip/calls/prober.ts";
 import { SipCalls } from "../../transports/sip/calls/sip-calls.ts";
 import type { SipUserAgent } from "../../transports/sip/user-agent.ts";
 import type { Parts } from "../parts.ts";
+import { fetchHoldMusic } from "./hold-music.ts";
 import { fallbackAsker } from "./sip-fallback.ts";
+import type { SipTransferTools } from "./transfer-tools.ts";
 
 export interface OpenedSip {
   /** Dials calls over SIP, and leaves the others to `others`. */
   readonly withDialling: (others: PrepareDial) => PrepareDial;
+  readonly checks: SipChecks;
   /** Begins to take calls. @throws when an address cannot be bound or a file cannot be read */
   readonly open: (createCall: CreateCall) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -34,7 +53,18 @@ export interface OpenedSip {
 
 type SipParts = Pick<
   Parts,
-  "config" | "store" | "client" | "nodeId" | "liveCalls" | "legThreads" | "sources" | "schemas" | "logger"
+  | "config"
+  | "store"
+  | "client"
+  | "nodeId"
+  | "liveCalls"
+  | "reach"
+  | "legThreads"
+  | "sources"
+  | "schemas"
+  | "metrics"
+  | "toolInvoker"
+  | "logger"
 >;
 
 /** What answers once the service is ready. */
@@ -52,21 +82,43 @@ export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
     return listening.agent;
   };
   const fallback = fallbackAsker(parts);
-  const registrations = registrationsOf(parts, agentOf);
-  const calls = new SipCalls({
+  const sources = sourcesOf(parts);
+  const registrations = registrationsOf(parts, agentOf, sources);
+  const messages = new CallMessageStore({ save: (batch) => saveSipMessages(db, batch), logger });
+  const refused = new RefusedCalls(logger);
+  const consultations = openConsultations({
+    transfers: { callOf: (callId) => calls.callOf(callId) },
+    endConversation: (callId) => void liveCalls.endCall(callId),
+  });
+  const calls: SipCalls = new SipCalls({
     agent: agentOf,
     media: mediaOf(parts, settings),
     listener: {
-      ...createSipOutcomes({ db, liveCalls, logger }),
+      ...consultations.watched(
+        createSipOutcomes({ db, liveCalls, logger, measured: parts.metrics.telephony.sipMeasured }),
+      ),
       offered: (call) => listening.answer?.(call) ?? Promise.resolve({ kind: "refused", status: 503 }),
     },
+    referred: createIncomingRefers({
+      db,
+      sipHost: config.sipHost,
+      nowMs: Date.now,
+      counted: (outcome) => parts.metrics.telephony.transferEnded("sip", outcome),
+      logger,
+    }),
+    messaged: messages.add,
+    refused: refused.add,
     faulted: (error) => logger.error({ error: messageOf(error) }, "a SIP call has failed"),
   });
   return {
     withDialling: (others) =>
       withSipDialling({ db, sipHost: config.sipHost, dialler: calls, liveCalls, logger }, others),
+    checks: sipChecks(parts, {
+      prober: sipProber(agentOf),
+      ownAddress: addressTowards("", ownAddresses(settings.bind, settings.announcedAddress)),
+    }),
     async open(createCall) {
-      const sources = sourcesOf(parts);
+      parts.toolInvoker.serveSip(sipTransferTools(parts, { transfers: calls, consultations, createCall }));
       listening.answer = createSipIncoming({
         db,
         sipHost: config.sipHost,
@@ -74,19 +126,57 @@ export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
         accountOfRegistration: (id) => registrations.accountOf(id),
         askFallback: fallback.ask,
         createCall,
-        liveCalls,
+        claim: (callId) => parts.reach.claim(callId),
         contextProblems: contextProblemsOf(parts),
         logger,
       });
       listening.agent = await openAgent(parts, settings, sources, calls);
-      registrations.start();
+      // Registrars send calls to the ports of the first worker.
+      if (isFirst(config.worker)) registrations.start();
     },
     async close() {
       fallback.close();
       await registrations.close();
       await listening.agent?.close();
+      refused.close();
+      await messages.close();
     },
   };
+}
+
+/** What the tools of a call over SIP do. */
+function sipTransferTools(
+  { config, store, client, liveCalls, metrics, logger }: SipParts,
+  own: Pick<SipTransferDeps, "transfers" | "consultations" | "createCall">,
+): SipTransferTools {
+  const transfer = createSipTransfers({
+    ...own,
+    db: store.db,
+    sipHost: config.sipHost,
+    liveCalls,
+    fetchMusic: (url, signal) => fetchHoldMusic(client, url, signal),
+    nowMs: Date.now,
+    counted: (outcome) => metrics.telephony.transferEnded("sip", outcome),
+    logger,
+  });
+  return {
+    serves: (callId) => own.transfers.callOf(callId) !== null,
+    invoke: (invocation, signal) => {
+      const { implementation } = invocation;
+      const isAnswer =
+        implementation.kind === "builtIn" &&
+        CONSULTATION_TOOLS.some((name) => name === implementation.builtIn);
+      return isAnswer ? Promise.resolve(own.consultations.answer(invocation)) : transfer(invocation, signal);
+    },
+  };
+}
+
+/** Without SIP, the checks say that it is off. */
+export function sipChecks(
+  { store, config }: Pick<Parts, "store" | "config">,
+  own: Pick<SipCheckDeps, "prober" | "ownAddress"> = { prober: null, ownAddress: null },
+): SipChecks {
+  return createSipChecks({ db: store.db, sipHost: config.sipHost, addressesOf: resolveName, ...own });
 }
 
 async function openAgent(
@@ -106,7 +196,8 @@ async function openAgent(
     isKnown: (address) => sources.has(address),
     listener: {
       invited: (invite) => calls.invited(invite),
-      logged: () => undefined,
+      logged: (entry) => calls.logged(entry),
+      logEnded: (owner) => calls.logEnded(owner),
       faulted: (error) => logger.error({ error: messageOf(error) }, "the SIP user agent has failed"),
     },
   }).catch((error: unknown) => {
@@ -129,7 +220,11 @@ function sourcesOf({ store, logger }: SipParts): KnownSources {
   });
 }
 
-function registrationsOf({ store, nodeId, logger }: SipParts, agent: () => SipUserAgent): SipRegistrations {
+function registrationsOf(
+  { store, nodeId, logger }: SipParts,
+  agent: () => SipUserAgent,
+  sources: KnownSources,
+): SipRegistrations {
   return new SipRegistrations({
     db: store.db,
     holder: nodeId,
@@ -141,36 +236,34 @@ function registrationsOf({ store, nodeId, logger }: SipParts, agent: () => SipUs
       agent().register(
         { id, registrar, username, password, outboundProxy, authUser },
         {
-          changed: ({ successful, status, reason }) => changed(successful, `${String(status)} ${reason}`),
+          changed: ({ successful, status, reason, nextInMs, address }) =>
+            changed({ isSuccessful: successful, status, reason, nextInMs }, address),
         },
       ),
+    registrarsChanged: (addresses) => sources.setRegistrars(addresses),
   });
 }
 
 function mediaOf({ config, legThreads }: SipParts, { bind, announcedAddress }: SipSettings) {
-  const announced = announcedAddress ?? ownAddress(bind);
-  const address = { bind, announced };
-  const isIpv6 = isIPv6(announced);
+  const { ipv4, ipv6 } = ownAddresses(bind, announcedAddress);
+  // Sockets for media have one family each.
+  const bind4 = bind === "::" ? "0.0.0.0" : bind;
   return {
     openRtp: legThreads.openRtp,
-    ipv4: isIpv6 ? null : address,
-    ipv6: isIpv6 ? address : null,
+    ipv4: ipv4 === null ? null : { bind: bind4, announced: ipv4 },
+    ipv6: ipv6 === null ? null : { bind, announced: ipv6 },
     portRange: config.rtp.portRange,
     mayUse: (other: string) => addressAllowed(other, config.allowPrivateTargets),
   };
 }
 
-async function tlsOf({ tlsPort, certificate: files }: SipSettings) {
-  if (files === null) return { port: tlsPort, certificate: null, key: null };
-  const [certificate, key] = await Promise.all([
-    readFile(files.path, "utf8"),
-    readFile(files.keyPath, "utf8"),
-  ]).catch((error: unknown) => {
-    throw new ConfigError(`SIP_TLS_CERT_FILE and SIP_TLS_KEY_FILE cannot be read: ${messageOf(error)}`, {
-      cause: error,
-    });
-  });
-  return { port: tlsPort, certificate, key };
+async function tlsOf({ tlsPort, certificate: files, authorityFile }: SipSettings) {
+  const [certificate, key, authorities] = await Promise.all([
+    readPem("SIP_TLS_CERT_FILE", files?.path ?? null),
+    readPem("SIP_TLS_KEY_FILE", files?.keyPath ?? null),
+    readPem("SIP_TLS_CA_FILE", authorityFile ?? null),
+  ]);
+  return { port: tlsPort, certificate, key, ...(authorities === null ? {} : { authorities }) };
 }
 
 function contextProblemsOf({ store, sources, schemas }: SipParts): CountContextProblems {

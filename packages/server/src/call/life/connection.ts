@@ -24,7 +24,7 @@ export function join(draft: Draft, { debug, partials, keepsAudio }: EventOf<"joi
     flags: debug === true ? { ...flags, debug: true } : flags,
     ...(partials === true ? { partials: { ...draft.state.partials, asked: true } } : {}),
   });
-  tellOfClearing(draft, keepsAudio);
+  withClearing(draft, keepsAudio);
   emit(draft, { type: "recordJoined" });
   send(draft, "callStarted", { type: "call_started", callId: plan.callId });
   showState(draft, "listening");
@@ -34,7 +34,7 @@ export function join(draft: Draft, { debug, partials, keepsAudio }: EventOf<"joi
 }
 
 /** A call may change between connections that hold audio and others. */
-function tellOfClearing(draft: Draft, keepsAudio = false): void {
+export function withClearing(draft: Draft, keepsAudio = false): void {
   const { plan, flags } = draft.state;
   const playbackClearBuffer = keepsAudio || plan.dataMessages.playbackClearBuffer;
   if (flags.playbackClearBuffer !== playbackClearBuffer)
@@ -71,7 +71,7 @@ export function onTransportRestored(draft: Draft, { keepsAudio }: EventOf<"trans
   const { connection } = draft.state;
   if (connection.kind === "connected") return;
   update(draft, { connection: { kind: "connected", losses: connection.losses } });
-  tellOfClearing(draft, keepsAudio);
+  withClearing(draft, keepsAudio);
   showState(draft, agentState(draft.state), true);
   recordEvent(draft, {
     severity: "info",

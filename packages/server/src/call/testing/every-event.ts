@@ -1,5 +1,6 @@
 /** One event of each type, for the tables of what each part of a call does with each. */
 
+import { snapshotOf } from "../adoption/snapshot.ts";
 import { step, type CallState } from "../call.ts";
 import type { CallEngineEventBody } from "../events.ts";
 import { testPlan } from "./plan.ts";
@@ -46,7 +47,8 @@ function generationEvents(replyId: number, generationId: number): Events<Generat
 }
 
 /** The event as it reaches a call: about its own utterance, reply, segment, thread and tool call where it has them. */
-function eventFor(type: EventType, { turn, reply, toolRound, sideThreads }: CallState): CallEngineEventBody {
+function eventFor(type: EventType, state: CallState): CallEngineEventBody {
+  const { turn, reply, toolRound, sideThreads, clock } = state;
   const invocationId = toolRound?.calls[0]?.invocationId ?? reply?.calls[0]?.invocationId ?? "none";
   const utteranceId = turn.kind === "quiet" ? 0 : turn.utteranceId;
   const revision = turn.kind === "quiet" ? 0 : turn.revision;
@@ -55,6 +57,7 @@ function eventFor(type: EventType, { turn, reply, toolRound, sideThreads }: Call
   const events: Events<EventType> = {
     started: { type: "started" },
     joined: { type: "joined" },
+    adopted: { type: "adopted", snapshot: snapshotOf(state), recorded: [], mediaMs: clock.mediaMs },
     transportLost: { type: "transportLost" },
     transportRestored: { type: "transportRestored" },
     transportHungUp: { type: "transportHungUp" },

@@ -3,6 +3,9 @@
  * and says, in words, what was broken; tests run it after each step.
  */
 
+import { SKIPPED_ORDINALS } from "../adoption/adopted.ts";
+import type { SnapshotState } from "../adoption/snapshot.ts";
+import { heardText } from "../history/transcript.ts";
 import { requestChars } from "../history/context-window.ts";
 import type { CallEffect, EffectOf, ReplyRequest } from "../effects.ts";
 import { EXTRA_MAX_MS } from "../turn/endpointing.ts";
@@ -45,15 +48,31 @@ export class InvariantChecker {
   readonly #playout = new Map<number, Command>();
   readonly #shown = new Map<number, ShownUtterance>();
   readonly #indices = new Set<number>();
-  readonly #tools = new ToolChecker();
-  readonly #threads = new ThreadChecker();
+  readonly #tools: ToolChecker;
+  readonly #threads: ThreadChecker;
+  #nextOrdinal = 0;
   #ends = 0;
   #state: string | null = null;
   #broken: string[] = [];
 
+  /** @param since a snapshot, where another process had the call before */
+  constructor(since: SnapshotState | null = null) {
+    this.#tools = new ToolChecker(since);
+    this.#threads = new ThreadChecker(since);
+    if (since === null) return;
+    const { history, reply, ids } = since;
+    this.#nextOrdinal = ids.ordinal + SKIPPED_ORDINALS;
+    for (let index = 0; index < history.nextIndex; index += 1) this.#indices.add(index);
+    if (reply === null || reply.transcript.ordinal === null) return;
+    this.#indices.delete(reply.messageIndex ?? -1);
+    const text = heardText(reply).slice(0, reply.transcript.shownChars);
+    this.#shown.set(reply.transcript.ordinal, { role: "agent", text, final: false });
+  }
+
   /** The invariants that this step broke; empty when all hold. */
   observe(step: ObservedStep): readonly string[] {
     this.#broken = [];
+    if (step.event.type === "adopted") this.#tools.know(step.event.recorded);
     for (const effect of step.effects) {
       this.#effect(effect, step);
       if (effect.type !== "generateSide") continue;
@@ -186,15 +205,16 @@ export class InvariantChecker {
     const { ordinal, role, final, text, delta } = message;
     if (role === "user" && !final) {
       // Early words only hold the place of the next utterance.
-      this.#expect(ordinal === this.#shown.size, "I9 early words have the next ordinal");
+      this.#expect(ordinal === this.#nextOrdinal, "I9 early words have the next ordinal");
       this.#expect(step.after.partials.asked, "I9 early words go to a client that asks for them");
       return;
     }
     const shown = this.#shown.get(ordinal);
     if (shown === undefined) {
-      this.#expect(ordinal === this.#shown.size, "I9 ordinals have no gaps");
+      this.#expect(ordinal === this.#nextOrdinal, "I9 ordinals have no gaps");
       this.#expect(text !== undefined && text !== "", "I9 the first message of an utterance has text");
       this.#shown.set(ordinal, { role, text: text ?? "", final });
+      this.#nextOrdinal += 1;
       return;
     }
     this.#expect(shown.role === role && !shown.final, "I9 nothing follows a final transcript");

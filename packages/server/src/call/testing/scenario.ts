@@ -4,6 +4,8 @@
  */
 
 import type { ClientDataMessage, ServerDataMessage } from "@parley/schema";
+import { isSnapshotDue } from "../adoption/snapshot-due.ts";
+import { snapshotOf, type CallSnapshot } from "../adoption/snapshot.ts";
 import { initialState, step, type CallState } from "../call.ts";
 import type { CallEffect, EffectOf, MessageRecord } from "../effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../events.ts";
@@ -49,7 +51,7 @@ export class Scenario {
   readonly tools: FakeTools;
   readonly events: CallEngineEvent[] = [];
   readonly effects: Logged<CallEffect>[] = [];
-  readonly #checker = new InvariantChecker();
+  readonly #checker: InvariantChecker;
   readonly #timers = new Map<number, number>();
   /** Ordered by time, then by order of scheduling. */
   readonly #due: Due[] = [];
@@ -73,9 +75,14 @@ export class Scenario {
   #mediaMs = 0;
   #joinedMs = 0;
 
-  constructor(changes: PlanChanges = {}) {
-    this.first = deepFreeze(initialState(testPlan(changes)));
+  /** The last one that was due. */
+  snapshot: CallSnapshot | null = null;
+
+  /** @param lost a call whose process is gone: this one is to continue it */
+  constructor(changes: PlanChanges = {}, lost: Scenario | null = null) {
+    this.first = deepFreeze(initialState(lost?.state.plan ?? testPlan(changes)));
     this.state = this.first;
+    this.#checker = new InvariantChecker(lost?.snapshot?.state ?? null);
     const post = (afterMs: number, event: CallEngineEventBody) => {
       this.after(afterMs, () => {
         this.#deliver(event);
@@ -85,7 +92,27 @@ export class Scenario {
     this.llm = new FakeLlm(post);
     this.voice = new FakeVoice(post);
     this.tools = new FakeTools(post);
-    this.post({ type: "started" });
+    if (lost === null) this.post({ type: "started" });
+  }
+
+  /** Another process continues the call `afterMs` later, from its last snapshot as it is stored. */
+  resumed(
+    afterMs: number,
+    {
+      recorded = [],
+      llm = [],
+    }: { readonly recorded?: readonly MessageRecord[]; readonly llm?: FakeLlm["script"] } = {},
+  ): Scenario {
+    const call = new Scenario({}, this);
+    call.llm.script = [...llm];
+    call.atMs = this.atMs + afterMs;
+    call.#joinedMs = this.#joinedMs;
+    call.#mediaMs = call.atMs - call.#joinedMs;
+    const snapshot = deepFreeze(JSON.parse(JSON.stringify(this.snapshot)) as CallSnapshot);
+    call.post({ type: "adopted", snapshot, recorded, mediaMs: call.#mediaMs });
+    call.#score();
+    call.#play();
+    return call;
   }
 
   join(): this {
@@ -156,6 +183,7 @@ export class Scenario {
     const { state, effects } = step(before, timed);
     this.state = deepFreeze(state);
     this.events.push(timed);
+    if (isSnapshotDue(before, state, effects)) this.snapshot = snapshotOf(state);
     const broken = [
       ...this.#checker.observe({ before, event: timed, after: state, effects }),
       ...this.#heardTooEarly(),

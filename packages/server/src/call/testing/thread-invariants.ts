@@ -1,5 +1,6 @@
 /** What must hold of side threads at every step of every call (`SPEC.md`, I21 to I23). */
 
+import type { SnapshotState } from "../adoption/snapshot.ts";
 import type { CallEffect } from "../effects.ts";
 import { HISTORY_MAX_CHARS, HISTORY_MAX_MESSAGES } from "../history/history.ts";
 import type { CallState, TimerKind } from "../state.ts";
@@ -21,6 +22,12 @@ export class ThreadChecker {
   /** Threads whose `thread_spawned` clients got, and whose `thread_terminated` they did not. */
   readonly #told = new Set<string>();
   #tokens = { inputTokens: 0, outputTokens: 0 };
+
+  /** @param since a snapshot, where another process had the call before */
+  constructor(since: SnapshotState | null = null) {
+    for (const { threadId, fault } of since?.sideThreads.list ?? [])
+      if (fault === null) this.#told.add(threadId);
+  }
 
   /** The invariants that this effect broke. */
   observe(effect: CallEffect): readonly string[] {

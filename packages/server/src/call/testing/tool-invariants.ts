@@ -1,5 +1,6 @@
 /** What must hold of tools at every step of every call (`SPEC.md`, I16 to I19). */
 
+import type { SnapshotState } from "../adoption/snapshot.ts";
 import type { CallEffect, MessageRecord, ReplyRequest } from "../effects.ts";
 import type { CallState } from "../state.ts";
 
@@ -7,6 +8,24 @@ export class ToolChecker {
   readonly #invoked = new Set<string>();
   /** Ids of recorded calls; false: without a result so far. */
   readonly #recorded = new Map<string, boolean>();
+
+  /** @param since a snapshot, where another process had the call before: nothing that it had sent is sent again */
+  constructor(since: SnapshotState | null = null) {
+    const calls = [...(since?.toolRound?.calls ?? []), ...(since?.reply?.calls ?? [])];
+    for (const { invocationId, progress } of calls) {
+      if (progress.kind !== "waiting") this.#invoked.add(invocationId);
+    }
+    for (const { invocationId } of since?.toolRound?.calls ?? []) this.#recorded.set(invocationId, false);
+  }
+
+  /** Calls that another process has recorded. */
+  know(recorded: readonly MessageRecord[]): void {
+    for (const { role, invocationId } of recorded) {
+      if (invocationId !== null && role !== "user" && role !== "agent") {
+        this.#recorded.set(invocationId, role === "tool_result");
+      }
+    }
+  }
 
   /** The invariants that this effect broke. */
   observe(effect: CallEffect): readonly string[] {
@@ -46,10 +65,10 @@ export class ToolChecker {
   }
 }
 
-/** I18: while tools are awaited, only last words and tones take the slot. */
+/** I18: while tools are awaited, only last words, tones and a filler take the slot. */
 export function brokenByRound({ toolRound, reply }: CallState): readonly string[] {
   if (toolRound === null || reply === null) return [];
-  const allowed = reply.purpose === "parting" || reply.purpose === "tones" || reply.playout === "cutting";
+  const allowed = ["parting", "tones", "filler"].includes(reply.purpose) || reply.playout === "cutting";
   return allowed ? [] : [`I18 no ${reply.purpose} while a round of tools is open`];
 }
 

@@ -61,6 +61,8 @@ const REFUSED = {
   playDtmfSounds: "play tones",
   coldTransfer: "transfer the call",
   warmTransfer: "transfer the call",
+  acceptTransfer: "transfer the call",
+  refuseTransfer: "end the call",
 } as const;
 
 function begin(draft: Draft, { threadId, toolFilter }: SideThread, call: ToolCall): void {

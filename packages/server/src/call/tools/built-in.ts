@@ -22,10 +22,11 @@ export const BEEP_LIMIT_MS = 45_000;
 const VOICEMAIL_RESULT = "[Leaving voicemail...]";
 
 /** Those that the engine runs by itself. */
-type RunHere = Exclude<BuiltInTool, "queryCorpus" | "coldTransfer" | "warmTransfer">;
+const RUN_HERE = ["hangUp", "leaveVoicemail", "playDtmfSounds"] as const satisfies readonly BuiltInTool[];
+type RunHere = (typeof RUN_HERE)[number];
 
 export function runsHere(builtIn: BuiltInTool): builtIn is RunHere {
-  return builtIn !== "queryCorpus" && builtIn !== "coldTransfer" && builtIn !== "warmTransfer";
+  return RUN_HERE.some((each) => each === builtIn);
 }
 
 export function runBuiltIn(draft: Draft, call: ToolCall, tool: ToolPlan, builtIn: RunHere): void {

@@ -13,6 +13,7 @@ import { endSoftly } from "../life/soft-end.ts";
 import { deliverAll } from "../threads/deliver.ts";
 import { beginNewStage, STAGE_LIMIT_MS } from "./stage.ts";
 import { hangsUpStrictly, tonesOf } from "./built-in.ts";
+import { dropUnheardFiller } from "./filler.ts";
 import { announceCall, closeRound, setProgress, toolNamed } from "./round.ts";
 import { beginCall } from "./run.ts";
 import type { ToolAnswer, ToolCall, ToolRound } from "./tool-state.ts";
@@ -75,6 +76,7 @@ function advance(draft: Draft, call: ToolCall): void {
 /** A hang-up wins over a new stage, and the last new stage over those before it. */
 function finishRound(draft: Draft, round: ToolRound): void {
   const reacts = speaksAfter(draft, round);
+  dropUnheardFiller(draft);
   const answers = closeRound(draft);
   if (draft.state.phase.kind !== "live") return;
   deliverAll(draft, answers, MAIN_THREAD_ID);

@@ -40,6 +40,8 @@ const GONE = {
 const ROUNDS: Readonly<Record<EventType, Readonly<Record<RoundKind, RoundKind>>>> = {
   started: STAY,
   joined: STAY,
+  // What was sent is not sent again. Preparing a stage is, for it only reads. What was held is sent: its speech was heard.
+  adopted: { ...STAY, held: "running", running: "none", overData: "none", sounding: "none" },
   transportLost: STAY,
   transportRestored: STAY,
   transportHungUp: GONE,

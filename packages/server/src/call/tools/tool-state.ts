@@ -83,6 +83,8 @@ export interface ToolRound {
   readonly calls: readonly ToolCall[];
   /** The agent spoke right before the calls. */
   readonly spoke: boolean;
+  /** The agent has said that it takes a moment. */
+  readonly filled?: true;
 }
 
 /** An invocation whose static response was given in its place: only its failure is of interest. */

@@ -1,14 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { builtInTool, type ToolRun } from "../testing/fake-tools.ts";
-import type { Scenario } from "../testing/scenario.ts";
+import { joinedCall, type Scenario } from "../testing/scenario.ts";
 import { callWithQuestion, rolesOf, toolResults } from "../testing/tool-calls.ts";
-import { TRANSFER_LIMIT_MS, TRANSFER_RETURN_LIMIT_MS } from "./transfers.ts";
+import { TRANSFER_LIMIT_MS, TRANSFER_RETURN_LIMIT_MS, WARM_TRANSFER_LIMIT_MS } from "./transfers.ts";
 
+type TransferTool = "coldTransfer" | "warmTransfer" | "acceptTransfer";
 const TARGET = "+4930123456";
 const DONE: ToolRun = { how: "answer", afterMs: 8_000, result: "", responseType: "hang-up" };
 const BUSY: ToolRun = { how: "fail", afterMs: 8_000, text: "The tool failed: the line was busy" };
 
-function transferring(run: ToolRun, tool: "coldTransfer" | "warmTransfer" = "coldTransfer"): Scenario {
+function transferring(run: ToolRun, tool: TransferTool = "coldTransfer"): Scenario {
   const calls = [{ name: tool, arguments: { target: TARGET } }];
   const answers = [{ text: "One moment.", calls }, { text: "Nobody is free." }] as const;
   const call = callWithQuestion([builtInTool(tool, ["target"])], ...answers);
@@ -17,8 +18,8 @@ function transferring(run: ToolRun, tool: "coldTransfer" | "warmTransfer" = "col
 }
 
 /** The medium takes the user away. */
-function taken(run: ToolRun): Scenario {
-  const call = transferring(run);
+function taken(run: ToolRun, tool: TransferTool = "coldTransfer"): Scenario {
+  const call = transferring(run, tool);
   call.media = false;
   call.post({ type: "transportHungUp" });
   return call;
@@ -35,11 +36,15 @@ const endOf = (call: Scenario) =>
 
 describe("a transfer", () => {
   test("begins when the words before it are over, and has a limit of its own", () => {
-    for (const tool of ["coldTransfer", "warmTransfer"] as const) {
+    for (const [tool, timeoutMs] of [
+      ["coldTransfer", TRANSFER_LIMIT_MS],
+      ["warmTransfer", WARM_TRANSFER_LIMIT_MS],
+      ["acceptTransfer", TRANSFER_LIMIT_MS],
+    ] as const) {
       const call = transferring(DONE, tool);
       expect(call.transcript.at(-1)).toBe("agent: One moment.");
       expect(call.tools.requests).toMatchObject([
-        { implementation: { kind: "builtIn", builtIn: tool }, timeoutMs: TRANSFER_LIMIT_MS },
+        { implementation: { kind: "builtIn", builtIn: tool }, timeoutMs },
       ]);
     }
   });
@@ -58,6 +63,13 @@ describe("a transfer", () => {
       call.run(60_000);
       expect(call.hasEnded).toBe(false);
     }
+  });
+
+  test("of the called person to the caller takes the transport away, and ends the call when it succeeds", () => {
+    const call = taken(DONE, "acceptTransfer");
+    expect(call.hasEnded).toBe(false);
+    call.run(8_000);
+    expect(endOf(call)).toEqual([["agent_hangup", null]]);
   });
 
   test("that fails returns to the agent, which speaks once the user is back", () => {
@@ -99,6 +111,27 @@ describe("a transfer", () => {
   test("is aborted by the end of the call", () => {
     const call = taken({ how: "hang" });
     call.post({ type: "endRequested", cause: "hangup" });
+    expect(endOf(call)).toEqual([["hangup", null]]);
+    expect(call.effectsOf("abortTool")).toHaveLength(1);
+  });
+
+  test("over SIP keeps the transport, so a hang-up ends the call", () => {
+    const call = joinedCall({
+      medium: {
+        kind: "sip",
+        inputSampleRateHz: 16_000,
+        outputSampleRateHz: 16_000,
+        clientBufferSizeMs: 60,
+        mediaIdleTimeoutMs: null,
+      },
+      stage: { tools: [builtInTool("coldTransfer", ["target"])] },
+    });
+    const calls = [{ name: "coldTransfer", arguments: { target: TARGET } }];
+    call.llm.script = [{ text: "One moment.", calls }];
+    call.tools.script = [{ how: "hang" }];
+    call.run(320).says("Any rooms left?", 960);
+    call.runUntil(({ toolRound }) => toolRound?.calls[0]?.progress.kind === "running").run(500);
+    call.post({ type: "transportHungUp" });
     expect(endOf(call)).toEqual([["hangup", null]]);
     expect(call.effectsOf("abortTool")).toHaveLength(1);
   });

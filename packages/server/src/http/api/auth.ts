@@ -18,6 +18,8 @@ export interface AuthenticationOptions {
   readonly db: Db;
   readonly rateLimitPerKey: number;
   readonly rateLimitPerAccount: number;
+  /** This node's share of both rates, from 0 to 1. */
+  readonly share: () => number;
   readonly nowMs: () => number;
 }
 
@@ -32,8 +34,9 @@ export interface PresentedKey {
 export type Authenticate = (presented: PresentedKey) => Promise<AuthenticatedKey>;
 
 export function authentication(options: AuthenticationOptions): Authenticate {
-  const perKey = rateLimit(options.rateLimitPerKey);
-  const perAccount = rateLimit(options.rateLimitPerAccount);
+  const { share } = options;
+  const perKey = rateLimit(options.rateLimitPerKey, { share });
+  const perAccount = rateLimit(options.rateLimitPerAccount, { share });
   const failures = rateLimit(FAILED_AUTHENTICATIONS_PER_SECOND);
   const knownKeys = recentKeys();
 

@@ -31,17 +31,20 @@ import { isJsonType, isStorable, parseJsonBody } from "./json-body.ts";
 import { parseLongBody } from "./long-body.ts";
 import type { OperatorCheck, PresentedOperatorKey } from "./operator.ts";
 import type { ListRequest, PagedQuery } from "./paging.ts";
+import type { LinkSigner } from "./signed-links.ts";
 
 /** What handlers use: what `app` supplies, and what the server adds. */
 export interface HandlerDeps {
   readonly http: HttpDeps;
   readonly cursors: CursorSigner;
+  readonly sipLogLinks: LinkSigner;
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
   readonly findJoin: FindClientJoin;
   readonly operator: OperatorCheck;
   /** By account. */
   readonly toolTests: ConcurrencyLimit;
+  readonly sipChecks: ConcurrencyLimit;
 }
 
 export interface HandlerInput<N extends RouteName> {

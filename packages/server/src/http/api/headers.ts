@@ -75,10 +75,13 @@ export function preflightHeaders(
 
 const JOIN_PATH = /^\/calls\/([^/]*)\/([^/]*)\/.*$/s;
 
+/** The token of an upload address is as secret as a key. */
+const UPLOAD_PATH = /^\/corpus_uploads\/.*/;
+
 /** The path of a URL as it may be logged: without its query (it may contain search texts) and join token. */
 export function loggedPath(url: string): string {
   const path = url.split(/[?#]/, 1)[0] ?? "";
-  return path.replace(JOIN_PATH, "/calls/$1/$2/***");
+  return path.replace(JOIN_PATH, "/calls/$1/$2/***").replace(UPLOAD_PATH, "/corpus_uploads/***");
 }
 
 /** Whether a request with these headers has a body. */

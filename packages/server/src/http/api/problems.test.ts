@@ -25,7 +25,7 @@ describe("the wait that is asked of a client", () => {
 
   it("is not there where waiting does not help, unless somebody knows it does", () => {
     const waiting = ERROR_CODES.filter((code) => retryAfter(new ApiError(code, "No.")) !== undefined);
-    expect(waiting).toEqual(["too_early", "rate_limited", "no_capacity"]);
+    expect(waiting).toEqual(["too_early", "rate_limited", "no_capacity", "call_elsewhere"]);
     expect(retryAfter(new ApiError("conflict", "Busy.", { retryAfterSeconds: 1 }))).toBe("1");
     expect(retryAfter(toApiError(new StoreBusyError("busy")))).toBe("1");
     expect(retryAfter(toApiError(new BusyError("Too many checks are waiting.", 2_000)))).toBe("2");

@@ -32,7 +32,12 @@ const RETRY_AFTER_SECONDS = 1;
 /** A failed store of recordings is rarely back within a second. */
 const STORE_RETRY_SECONDS = 10;
 /** Codes whose answer always carries `Retry-After`. */
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set(["too_early", "rate_limited", "no_capacity"]);
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  "too_early",
+  "rate_limited",
+  "no_capacity",
+  "call_elsewhere",
+]);
 
 /** The public error for a failure. An unknown failure is internal, and its text is not shown. */
 export function toApiError(error: unknown): ApiError {
@@ -178,7 +183,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: "The path exists, but not with this method. The Allow header lists the methods it has.",
   conflict:
     "The request conflicts with the current state of a resource. Read the resource again before you repeat the request.",
-  gone: "This URL was valid once: its call has ended or was not joined in time. Create a new call.",
+  gone: "This URL was valid once. A join URL: its call has ended or was not joined in time; create a new call. The address of a SIP log: more than five minutes have passed; get a new one.",
   payload_too_large: "The body is larger, or nests deeper, than is allowed here.",
   unsupported_media_type: "The body has a type that this operation does not accept. Send application/json.",
   wrong_state: "The call is not joined or has ended, so this operation is not possible.",
@@ -192,6 +197,9 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
     "The interface defines this, but this version or deployment cannot do it yet. `detail` says what is missing.",
   no_capacity:
     "The service is at its capacity, cannot reach something that the answer needs, or is shutting down. Try again after the time in the Retry-After header.",
+  call_elsewhere:
+    "Another node of the service runs the call, and it cannot be reached now; or it is gone, and the call has not been " +
+    "ended or taken over yet. The call has not ended. Try again after the time in the Retry-After header.",
 };
 
 export interface ProblemExplanation {

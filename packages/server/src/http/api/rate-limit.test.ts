@@ -45,7 +45,7 @@ describe("rateLimit", () => {
   });
 
   it("forgets the name unused for longest when the map is full", () => {
-    const limit = rateLimit(1, 2);
+    const limit = rateLimit(1, { maxBuckets: 2 });
     limit.take("a", 0);
     limit.take("b", 0);
     limit.take("a", 1);
@@ -78,5 +78,25 @@ describe("clientOf", () => {
     ["fe80::1%eth0", "fe80:0:0:0"],
   ])("%s counts as %s", (address, client) => {
     expect(clientOf(address)).toBe(client);
+  });
+});
+
+describe("a share of a rate", () => {
+  it("divides the rate and what is saved up, and follows a change", () => {
+    let share = 0.5;
+    const limit = rateLimit(4, { share: () => share });
+    expect([0, 0, 0].map((atMs) => limit.take("a", atMs))).toEqual([0, 0, 500]);
+    share = 1;
+    expect(limit.take("a", 0)).toBe(250);
+    expect([1_000, 1_000, 1_000, 1_000].map((atMs) => limit.take("a", atMs))).toEqual([0, 0, 0, 0]);
+  });
+
+  it("lets nothing through where there is none", () => {
+    let share = 0;
+    const limit = rateLimit(4, { share: () => share });
+    expect(limit.take("a", 0)).toBe(2_000);
+    expect(limit.take("a", 3_600_000)).toBe(2_000);
+    share = 0.25;
+    expect(limit.take("a", 3_600_001)).toBe(0);
   });
 });

@@ -24,20 +24,36 @@ export interface RateLimit {
   readonly peek: (name: string, atMs: number) => number;
 }
 
+export interface RateLimitOptions {
+  readonly maxBuckets?: number;
+  /** The part of the rate that holds here, from 0 to 1; the rest belongs to other nodes. It may change. */
+  readonly share?: () => number;
+}
+
+/** Wait for a node without a share: it gets one within two seconds. */
+const NO_SHARE_WAIT_MS = 2_000;
+
 const UNLIMITED: RateLimit = { take: () => 0, peek: () => 0 };
 
 /** A limit of `perSecond` for each name separately; 0 turns it off. */
-export function rateLimit(perSecond: number, maxBuckets = MAX_BUCKETS): RateLimit {
+export function rateLimit(
+  perSecond: number,
+  { maxBuckets = MAX_BUCKETS, share = () => 1 }: RateLimitOptions = {},
+): RateLimit {
   if (perSecond <= 0) return UNLIMITED;
   // A rate below one a second still needs capacity for one whole token.
-  const capacity = Math.max(TOKEN, perSecond * TOKEN);
+  const capacity = (): number => Math.max(TOKEN, perSecond * share() * TOKEN);
   const buckets = new Map<string, Bucket>();
 
   const tokensOf = (bucket: Bucket, atMs: number): number => {
     const elapsedMs = Math.max(0, atMs - bucket.filledAtMs);
-    return Math.min(capacity, bucket.tokens + elapsedMs * perSecond);
+    return Math.min(capacity(), bucket.tokens + elapsedMs * perSecond * share());
   };
-  const waitMs = (tokens: number): number => (tokens >= TOKEN ? 0 : Math.ceil((TOKEN - tokens) / perSecond));
+  const waitMs = (tokens: number): number => {
+    const rate = perSecond * share();
+    if (rate === 0) return NO_SHARE_WAIT_MS;
+    return tokens >= TOKEN ? 0 : Math.ceil((TOKEN - tokens) / rate);
+  };
 
   return {
     peek: (name, atMs) => {
@@ -45,7 +61,7 @@ export function rateLimit(perSecond: number, maxBuckets = MAX_BUCKETS): RateLimi
       return bucket === undefined ? 0 : waitMs(tokensOf(bucket, atMs));
     },
     take: (name, atMs) => {
-      const bucket = buckets.get(name) ?? { tokens: capacity, filledAtMs: atMs };
+      const bucket = buckets.get(name) ?? { tokens: capacity(), filledAtMs: atMs };
       // After a clock that stepped back, refilling restarts instead of waiting for the old time.
       if (atMs < bucket.filledAtMs) bucket.filledAtMs = atMs;
       const tokens = tokensOf(bucket, atMs);

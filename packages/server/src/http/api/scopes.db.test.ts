@@ -23,6 +23,8 @@ const NEEDED: Partial<Record<RouteName, Scope>> = {
   previewVoice: "calls",
   testEngine: "calls",
   queryCorpus: "read",
+  checkSip: "calls",
+  checkSipRegistration: "calls",
   listAuditLog: "admin",
 };
 

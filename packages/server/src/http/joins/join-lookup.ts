@@ -5,6 +5,8 @@ import type { JoinLookup } from "../../joins/api.ts";
 
 /** Retry-After for clients that are refused because the service is draining or full. */
 const RETRY_AFTER_SECONDS = 2;
+/** A lost client has ten seconds to return, and the next request may reach the right node. */
+const ELSEWHERE_RETRY_SECONDS = 1;
 
 /** Throws ApiError for a join that is refused before there is a connection. */
 export function checkJoin(
@@ -15,12 +17,22 @@ export function checkJoin(
   // While draining, a call that waits for its join is released and resumed by the next start, so clients retry then.
   if (found === "gone" && draining) throw noCapacity("The service is shutting down");
   if (found === "gone") throw expired();
+  if (found === "draining") throw noCapacity("The service is shutting down");
+  if (found === "full") throw noCapacity("This node has reached its limit of concurrent calls");
+  if (found === "elsewhere" || found === "orphaned") throw runsElsewhere();
   if (closing || (draining && found === "ok")) throw noCapacity("The service is shutting down");
 }
 
 export function expired(): ApiError {
   const detail = "This join URL is no longer valid: the call has ended or was not joined in time.";
   return new ApiError("gone", detail);
+}
+
+/** The call has a node, which cannot take this request from here, or is gone. Never 410: the call has not ended. */
+export function runsElsewhere(): ApiError {
+  const detail =
+    "The call runs on another node of the service, which cannot take this request now; try again shortly.";
+  return new ApiError("call_elsewhere", detail, { retryAfterSeconds: ELSEWHERE_RETRY_SECONDS });
 }
 
 export function unknownAddress(): ApiError {

@@ -167,6 +167,10 @@ describe("join sockets", () => {
   it.each<[string, JoinLookup, number, string]>([
     ["a wrong token", "not_found", 404, "not_found"],
     ["an ended call", "gone", 410, "gone"],
+    ["a call that runs on another node", "elsewhere", 503, "call_elsewhere"],
+    ["a call whose node is gone", "orphaned", 503, "call_elsewhere"],
+    ["a call that a full node would have to take", "full", 503, "no_capacity"],
+    ["a call that a node would have to take which is being stopped", "draining", 503, "no_capacity"],
   ])("refuses %s before the upgrade", async (_, found, status, code) => {
     lookup = () => Promise.resolve(found);
     const refusal = await refusalOf(join(path, { "x-request-id": "mine-1" }));

@@ -54,7 +54,7 @@ describe("joins by WebRTC", () => {
           },
           hangUp: (connection) => {
             sent.push([connection, "hang up"]);
-            return isThere;
+            return Promise.resolve(isThere ? "done" : "unknown");
           },
         },
       }),
@@ -122,13 +122,25 @@ describe("joins by WebRTC", () => {
     [{ kind: "too_many", waitMs: 12_001 }, 429, "rate_limited"],
     [{ kind: "gone" }, 410, "gone"],
     [{ kind: "no_capacity" }, 503, "no_capacity"],
+    [{ kind: "elsewhere" }, 503, "call_elsewhere"],
     [{ kind: "refused", reason: "must have Opus" }, 400, "validation_failed"],
   ])("says that an offer was %o by %d", async (kind, status, code) => {
     answer = kind;
     const given = await ask();
     expect(codeOf(given)).toEqual([status, code]);
-    const waits: Record<string, string> = { rate_limited: "13", no_capacity: "2" };
+    const waits: Record<string, string> = { rate_limited: "13", no_capacity: "2", call_elsewhere: "1" };
     expect(given.headers["retry-after"]).toBe(waits[code]);
+  });
+
+  it("passes the offer of a call of another node on, and no other one that is refused", async () => {
+    lookup = "elsewhere";
+    expect((await ask()).status).toBe(201);
+    expect(offers).toHaveLength(1);
+    for (const found of ["orphaned", "full", "draining"] as const) {
+      lookup = found;
+      expect((await ask()).status).toBe(503);
+    }
+    expect(offers).toHaveLength(1);
   });
 
   it("answers one offer of a call at a time, and the others of one take no place of other calls", async () => {
@@ -167,6 +179,8 @@ describe("joins by WebRTC", () => {
     const refused = await ask(patch, type);
     expect(codeOf(refused)).toEqual([429, "rate_limited"]);
     expect(refused.headers["retry-after"]).toBe("1");
+    patched = { kind: "elsewhere" };
+    expect(codeOf(await ask(patch, type))).toEqual([503, "call_elsewhere"]);
     patched = { kind: "unknown" };
     expect(codeOf(await ask(patch, type))).toEqual([404, "not_found"]);
     expect(sent.at(0)).toEqual([{ callId, connectionId }, "a=x"]);

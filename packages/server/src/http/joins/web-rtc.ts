@@ -4,7 +4,7 @@ import { ApiError, WEB_RTC_CONNECTION_PATH, WEB_RTC_JOIN_PATH } from "@parley/sc
 import type { FindJoinInput, WebRtcAnswer, WebRtcConnection } from "../../joins/api.ts";
 import type { Answer, HandlerDeps } from "../api/endpoint.ts";
 import { rateLimited } from "../api/rate-limit.ts";
-import { checkJoin, expired, noCapacity, unknownAddress } from "./join-lookup.ts";
+import { checkJoin, expired, noCapacity, runsElsewhere, unknownAddress } from "./join-lookup.ts";
 import { parseJoinPath, parseJoinQuery } from "./join-path.ts";
 import type { PlainRequest, PlainRoute } from "../pages/plain-routes.ts";
 
@@ -61,7 +61,9 @@ export function webRtcRoutes(deps: HandlerDeps, counted: (outcome: string) => vo
 
 async function answerOffer(deps: HandlerDeps, request: PlainRequest, join: FindJoinInput): Promise<Answer> {
   const [, search] = request.url.split("?", 2);
-  checkJoin(await deps.findJoin(join, request.clientAddress), { draining: deps.draining(), closing: false });
+  const found = await deps.findJoin(join, request.clientAddress);
+  // The offer is passed to the node that runs the call.
+  if (found !== "elsewhere") checkJoin(found, { draining: deps.draining(), closing: false });
   const { callId } = join;
   const { webRtc, logger } = deps.http;
   const sdp = textOf(request, SDP_TYPE);
@@ -86,6 +88,7 @@ function refusalOf(answer: Exclude<WebRtcAnswer, { kind: "answered" }>): ApiErro
   if (answer.kind === "refused") return new ApiError("validation_failed", `The offer ${answer.reason}.`);
   if (answer.kind === "pending") return offerPending();
   if (answer.kind === "too_many") return rateLimited("Too many offers of this call", answer.waitMs);
+  if (answer.kind === "elsewhere") return runsElsewhere();
   return answer.kind === "gone" ? expired() : noCapacity("No more connections can be accepted");
 }
 
@@ -97,6 +100,7 @@ async function patch(deps: HandlerDeps, request: PlainRequest): Promise<Answer> 
   const connection = await knownConnection(deps, request);
   const patched = await deps.http.webRtc.patch(connection, textOf(request, FRAGMENT_TYPE));
   if (patched.kind === "unknown") throw unknownAddress();
+  if (patched.kind === "elsewhere") throw runsElsewhere();
   if (patched.kind === "refused") throw new ApiError("validation_failed", `The fragment ${patched.reason}.`);
   if (patched.kind === "too_many")
     throw rateLimited("Too many network restarts of this call", patched.waitMs);
@@ -106,7 +110,9 @@ async function patch(deps: HandlerDeps, request: PlainRequest): Promise<Answer> 
 
 async function hangUp(deps: HandlerDeps, request: PlainRequest): Promise<Answer> {
   const connection = await knownConnection(deps, request);
-  if (!deps.http.webRtc.hangUp(connection)) throw unknownAddress();
+  const hungUp = await deps.http.webRtc.hangUp(connection);
+  if (hungUp === "elsewhere") throw runsElsewhere();
+  if (hungUp === "unknown") throw unknownAddress();
   return { status: 200, headers: {}, body: null };
 }
 
@@ -117,7 +123,9 @@ async function knownConnection(
 ): Promise<WebRtcConnection> {
   const connectionId = params["connection_id"] ?? "";
   const join = parseJoinPath((url.split("?", 1)[0] ?? "").replace(/\/[^/]*\/?$/, ""));
-  if (join === null || (await deps.findJoin(join, clientAddress)) === "not_found") throw unknownAddress();
+  if (join === null) throw unknownAddress();
+  const found = await deps.findJoin({ ...join, isOfConnection: true }, clientAddress);
+  if (found === "not_found") throw unknownAddress();
   return { callId: join.callId, connectionId };
 }
 

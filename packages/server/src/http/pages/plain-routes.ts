@@ -26,13 +26,15 @@ export interface PlainRequest {
 }
 
 export interface PlainRoute {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Limit of the body, which is read completely. */
   readonly maxBytes: number;
   /** Its parameters are written as `{code}`. */
   readonly path: string;
   /** Polled by machines every few seconds: logged at debug. */
   readonly frequent: boolean;
+  /** Called before the body is read; it throws to refuse the request. Needed where the body may be large. */
+  readonly admit?: (request: Pick<PlainRequest, "params" | "headers">) => Promise<void>;
   readonly answer: (request: PlainRequest) => Promise<Answer>;
 }
 
@@ -143,9 +145,15 @@ function explanation(code: string, accept: string): Answer {
   return { status: 200, headers, body: page.html };
 }
 
+function metricsAnswer(contentType: string, text: string | null): Answer {
+  if (text !== null) return { status: 200, headers: { "content-type": contentType }, body: text };
+  const detail = "The metrics of the other processes of this service cannot be read now.";
+  throw new ApiError("no_capacity", detail, { retryAfterSeconds: NOT_READY_RETRY_SECONDS });
+}
+
 export function plainRoutes(deps: HandlerDeps, more: readonly PlainRoute[]): PlainRoute[] {
   const referenceAnswer = reference(deps);
-  const { registry } = deps.http;
+  const { registry, readMetrics } = deps.http;
   const page = (path: string, answer: PlainRoute["answer"], frequent = false): PlainRoute => ({
     method: "GET",
     maxBytes: 0,
@@ -164,15 +172,7 @@ export function plainRoutes(deps: HandlerDeps, more: readonly PlainRoute[]): Pla
     ),
     page("/healthz", async () => json({ status: "alive" }), true),
     page("/readyz", async () => readiness(deps), true),
-    page(
-      "/metrics",
-      async () => ({
-        status: 200,
-        headers: { "content-type": registry.contentType },
-        body: await registry.metrics(),
-      }),
-      true,
-    ),
+    page("/metrics", async () => metricsAnswer(registry.contentType, await readMetrics()), true),
     page("/calls/{call_id}/{medium}/{token}", async () => {
       throw new ApiError(
         "validation_failed",

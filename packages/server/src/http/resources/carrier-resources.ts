@@ -9,6 +9,7 @@ import {
 } from "@parley/schema";
 import type { DialState } from "../../store/telephony/dial-progress.ts";
 import type { SipConfigRow } from "../../store/telephony/sip-configs.ts";
+import type { SipMessageRow } from "../../store/telephony/sip-messages.ts";
 import type { SipRegistrationRow } from "../../store/telephony/sip-registrations.ts";
 import type { TelephonyConfig } from "../../store/telephony/telephony-configs.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
@@ -28,12 +29,27 @@ export function telephonyResource(carrier: ConfiguredCarrier, config: TelephonyC
 }
 
 /** The account's id is its DNS label, which is unique and reveals nothing. */
-export function sipConfigResource(row: SipConfigRow, accountId: string, sipHost: string): Resource {
-  return { ...row, domain: `${accountId}.${sipHost}` };
+export function sipConfigResource(
+  row: SipConfigRow,
+  account: { readonly accountId: string; readonly sipHost: string; readonly enabled: boolean },
+): Resource {
+  return { ...row, domain: `${account.accountId}.${account.sipHost}`, enabled: account.enabled };
 }
 
-export function sipRegistrationResource({ createdAt, ...row }: SipRegistrationRow): Resource {
-  return { ...row, created: createdAt };
+export function sipRegistrationResource({
+  createdAt,
+  lastAttemptAt,
+  nextAttemptAt,
+  ...row
+}: SipRegistrationRow): Resource {
+  return { ...row, created: createdAt, lastAttempt: lastAttemptAt, nextAttempt: nextAttemptAt };
+}
+
+export function sipMessageResource({ at, isSent, text, ...places }: SipMessageRow): Resource {
+  const { transport, source, destination } = places;
+  const [firstLine = ""] = text.split("\r\n", 1);
+  const direction = isSent ? "sent" : "received";
+  return { timestamp: at, direction, transport, source, destination, firstLine, text };
 }
 
 export function dialResource(callId: string, dial: DialState): Resource {

@@ -40,7 +40,7 @@ const BODIES: Partial<Record<RouteName, object>> = {
   updateApiKey: { revoked: true },
 };
 /** Operations that this version, or a deployment without an operator key, refuses with 501, which changes nothing. */
-const UNAVAILABLE: readonly RouteName[] = ["createCorpusUpload", "updateEngines"];
+const UNAVAILABLE: readonly RouteName[] = ["updateEngines"];
 
 const audited = ROUTE_NAMES.filter((name) => isAudited(routeOf(name)));
 

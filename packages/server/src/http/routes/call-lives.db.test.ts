@@ -1,12 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Recordings } from "../../ports/recordings.ts";
 import { readWav } from "../../ports/testing/recordings-conformance.ts";
 import { openFileRecordings } from "../../providers/recordings/file-recordings.ts";
 import { insertCall, markJoined, type CallEnd } from "../../store/calls/calls.ts";
 import { appendMessage, type NewMessage } from "../../store/calls/messages.ts";
+import { intendDial } from "../../store/telephony/carrier-dials.ts";
+import { type NewSipMessage, saveSipMessages } from "../../store/telephony/sip-messages.ts";
 import { markEnded, newCall, newMessage } from "../../store/testing/calls.ts";
 import { describeOnBothDatabases } from "../../store/testing/databases.ts";
 import type { HttpServer } from "../deps.ts";
@@ -19,6 +23,8 @@ describeOnBothDatabases("the end of a call's record", (current) => {
   let client: Client;
   let stranger: Client;
   const removed: string[] = [];
+  /** Null: the clock of the machine. */
+  let nowMs: number | null = null;
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), "call-lives-"));
@@ -29,6 +35,7 @@ describeOnBothDatabases("the end of a call's record", (current) => {
         removed.push(callId);
         return Promise.resolve();
       },
+      nowMs: () => nowMs ?? Date.now(),
     });
     client = await newClient(server, current().db);
     stranger = await newClient(server, current().db);
@@ -37,6 +44,21 @@ describeOnBothDatabases("the end of a call's record", (current) => {
     await server.close();
     await rm(dir, { recursive: true });
   });
+
+  function sipMessage(callId: string, position: number, changes: Partial<NewSipMessage> = {}): NewSipMessage {
+    return {
+      callId,
+      accountId: client.accountId,
+      position,
+      atMs: Date.parse("2026-11-23T10:00:00.000Z"),
+      isSent: false,
+      transport: "udp",
+      source: "203.0.113.5:5060",
+      destination: "198.51.100.1:5060",
+      text: "BYE sip:a SIP/2.0\r\n\r\n",
+      ...changes,
+    };
+  }
 
   async function create(body: object = {}): Promise<string> {
     const medium = { serverWebSocket: { inputSampleRate: 16000 } };
@@ -80,6 +102,21 @@ describeOnBothDatabases("the end of a call's record", (current) => {
     });
     expect((await stranger.get(`/api/deleted_calls/${callId}`)).status).toBe(404);
     expect((await client.get(`/api/deleted_calls/${await create()}`)).status).toBe(404);
+  });
+
+  it("says what ends a call that cannot be deleted yet", async () => {
+    const { db } = current();
+    const { accountId } = client;
+    const detailOf = async (callId: string) => (await client.delete(`/api/calls/${callId}`)).json["detail"];
+    const waiting = await create();
+    expect(await detailOf(waiting)).toMatch(/ends after its joinTimeout\.$/);
+    const dialled = newCall({ mediumKind: "telephony1" });
+    await insertCall(db, accountId, dialled);
+    const { callId } = dialled;
+    await intendDial(db, accountId, { callId, carrier: "telephony1", number: "+4930123456" });
+    expect(await detailOf(callId)).toContain(`DELETE /api/calls/${callId}/dial stops the dialling.`);
+    await markJoined(db, accountId, callId, { joinedAtMs: Date.now(), clientVersion: null });
+    expect(await detailOf(callId)).toContain("hang_up by send_data_message ends it.");
   });
 
   it("deletes no call that is not billed yet", async () => {
@@ -142,8 +179,83 @@ describeOnBothDatabases("the end of a call's record", (current) => {
     const early = await client.get(path);
     expect([early.status, early.headers["retry-after"]]).toEqual([425, "5"]);
     await end(callId);
-    expect((await client.get(path)).status).toBe(501);
+    // The last messages of the call are just being stored.
+    expect((await client.get(path)).status).toBe(425);
+    nowMs = Date.now() + 4_000;
+    expect((await client.get(path)).status).toBe(404);
+    await saveSipMessages(db, [
+      sipMessage(callId, 1, { isSent: true, text: "SIP/2.0 200 OK\r\nTo: x\r\n\r\n" }),
+    ]);
+    await saveSipMessages(db, [sipMessage(callId, 0), sipMessage(callId, 1), sipMessage(randomUUID(), 0)]);
+    const found = await client.get(path);
+    expect(found.status).toBe(302);
+    const location = String(found.headers["location"]);
+    expect(location).toMatch(new RegExp(`^https://voice.example/calls/${callId}/sip_log_text\\?token=`));
+    const link = location.slice("https://voice.example".length);
+    const text = await send(server, "GET", link);
+    expect([text.status, text.headers["content-type"], text.text]).toEqual([
+      200,
+      "text/plain; charset=utf-8",
+      [
+        "--- 2026-11-23T10:00:00.000Z received udp 203.0.113.5:5060 -> 198.51.100.1:5060",
+        "BYE sip:a SIP/2.0",
+        "",
+        "--- 2026-11-23T10:00:00.000Z sent udp 203.0.113.5:5060 -> 198.51.100.1:5060",
+        "SIP/2.0 200 OK",
+        "To: x",
+        "",
+      ].join("\n"),
+    ]);
+    const wrong = [link.slice(0, -1), link.replace(callId, other), link.replace("token", "t"), `${link}.x`];
+    for (const altered of wrong) {
+      expect([altered, (await send(server, "GET", altered)).status]).toEqual([altered, 404]);
+    }
     expect((await stranger.get(path)).status).toBe(404);
+    nowMs += 301_000;
+    const late = await send(server, "GET", link);
+    expect([late.status, late.json["code"]]).toEqual([410, "gone"]);
+    nowMs = null;
+  });
+
+  it("lists SIP messages in their order, to the account of the call alone, until the call is deleted", async () => {
+    const { db } = current();
+    const callId = await create();
+    const texts = [
+      "INVITE sip:a SIP/2.0\r\nX-\u0000: \ud800\r\n\r\n",
+      "SIP/2.0 486 Busy\r\n\r\n",
+      "ACK sip:a SIP/2.0",
+    ];
+    await saveSipMessages(
+      db,
+      texts.map((text, position) => sipMessage(callId, position, { text, isSent: position !== 1 })),
+    );
+    await saveSipMessages(db, [sipMessage(callId, 3, { accountId: stranger.accountId })]);
+    const path = `/api/calls/${callId}/sip_messages`;
+    type List = { results: Record<string, string>[]; next: string | null; total: number };
+    const first = (await client.get<List>(`${path}?pageSize=2`)).json;
+    const rest = (await client.get<List>(first.next ?? "")).json;
+    const all = [...first.results, ...rest.results];
+    expect([first.total, all.map(({ direction, firstLine }) => [direction, firstLine])]).toEqual([
+      3,
+      [
+        ["sent", "INVITE sip:a SIP/2.0"],
+        ["received", "SIP/2.0 486 Busy"],
+        ["sent", "ACK sip:a SIP/2.0"],
+      ],
+    ]);
+    expect(all[0]).toMatchObject({
+      timestamp: "2026-11-23T10:00:00.000Z",
+      transport: "udp",
+      source: "203.0.113.5:5060",
+      destination: "198.51.100.1:5060",
+    });
+    expect((await stranger.get(path)).status).toBe(404);
+    await end(callId);
+    expect((await client.delete(`/api/calls/${callId}`)).status).toBe(204);
+    const left = await sql`select 1 from sip_messages where call_id = ${callId}`.execute(db.query);
+    expect(left.rows).toEqual([]);
+    // Messages of a call that is gone are left out.
+    await saveSipMessages(db, [sipMessage(callId, 9)]);
   });
 
   it("cuts a message from the recording", async () => {

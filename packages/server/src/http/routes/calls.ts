@@ -11,6 +11,7 @@ import type { CreateCallInput } from "../../lifecycle/api.ts";
 import { creationProblem } from "../api/creation-problems.ts";
 import type { Handler, HandlerDeps, HandlerInput, HandlerResult, HandlersOf } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
+import { runsElsewhere } from "../joins/join-lookup.ts";
 import { callEventResource, messageResource } from "../resources/resources.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
 import { callOrNotFound, noRecording, notFound, recordingAnswer, sortOf } from "./shared.ts";
@@ -130,10 +131,12 @@ const listCallToolsRoute: Handler<"listCallTools"> = async ({ accountId, params 
 
 const sendDataMessageRoute: Handler<"sendDataMessage"> = async ({ accountId, params, body }, deps) => {
   const call = await callOrNotFound(deps, accountId, params.call_id);
-  if (deps.http.sendToCall(call.callId, body) === "accepted") return { status: 204 };
+  const sent = await deps.http.sendToCall(call.callId, body);
+  if (sent === "accepted") return { status: 204 };
+  if (sent === "elsewhere") throw runsElsewhere();
   if (call.endedAt !== null) throw new ApiError("wrong_state", "The call has ended.");
   if (call.joinedAt === null) throw new ApiError("wrong_state", "Nobody has joined the call yet.");
-  throw new ApiError("wrong_state", "The call is about to end, or another process of the service runs it.");
+  throw new ApiError("wrong_state", "The call is about to end.");
 };
 
 const getCallRecordingRoute: Handler<"getCallRecording"> = async ({ accountId, params }, deps) => {

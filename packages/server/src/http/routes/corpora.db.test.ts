@@ -212,7 +212,7 @@ describeOnBothDatabases("corpora", (current) => {
       "upload.documentIds.0: is not a document of this corpus that this source can use",
     ]);
     expect((await client.get(corpusUrl)).json["stats"]).toEqual({
-      status: "CORPUS_STATUS_UPDATING",
+      status: "CORPUS_STATUS_INITIALIZING",
       lastUpdated: null,
       numChunks: 4,
       numDocs: 2,
@@ -235,9 +235,8 @@ describeOnBothDatabases("corpora", (current) => {
     expect((await client.get(`${url}/documents`)).json["results"]).toEqual([document]);
     expect((await client.get(`${url}/documents/${first}`)).status).toBe(404);
     const loadedAt = new Date("2030-01-01T00:00:00.000Z");
-    await sql`update corpus_sources set loaded_at = ${loadedAt} where id = ${source["sourceId"]}`.execute(
-      current().db.query,
-    );
+    await sql`update corpus_sources set loaded_at = ${loadedAt}, loaded_generation = generation
+      where id = ${source["sourceId"]}`.execute(current().db.query);
     const lastUpdated = loadedAt.toISOString();
     expect((await client.get(url)).json["stats"]).toEqual({
       status: "SOURCE_STATUS_READY",
@@ -248,18 +247,5 @@ describeOnBothDatabases("corpora", (current) => {
       status: "CORPUS_STATUS_READY",
       lastUpdated,
     });
-  });
-
-  it("say that documents are neither taken nor searched yet, once they are found", async () => {
-    const stranger = await newClient(server, current().db);
-    for (const [path, body] of [
-      ["query", { query: "breakfast" }],
-      ["uploads", { mimeType: "text/plain" }],
-    ] as const) {
-      expect((await client.post(`${corpusUrl}/${path}`, body)).status).toBe(501);
-      expect((await stranger.post(`${corpusUrl}/${path}`, body)).status).toBe(404);
-      expect((await client.post(`${corpusUrl}/${path}`)).status).toBe(400);
-    }
-    expect((await client.post(`${corpusUrl}/query`, { query: "x", maxResults: 21 })).status).toBe(400);
   });
 });

@@ -10,8 +10,10 @@ import {
 import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
+import { createCorpusUploadRoute } from "../corpora/upload-addresses.ts";
 import { corpusSourceHandlers } from "./corpus-sources.ts";
-import { notAvailable, notFound } from "./shared.ts";
+import { corpusDocumentHandlers } from "./corpus-documents.ts";
+import { notFound } from "./shared.ts";
 
 const listCorporaRoute: Handler<"listCorpora"> = async ({ accountId, list }, { http }) => {
   const page = await pageAnswer(
@@ -53,16 +55,6 @@ const deleteCorpusRoute: Handler<"deleteCorpus"> = async ({ accountId, params, c
   return { status: 204 };
 };
 
-const queryCorpusRoute: Handler<"queryCorpus"> = async ({ accountId, params }, deps) => {
-  await corpusOrNotFound(deps, accountId, params.corpus_id);
-  throw notAvailable("Sources of corpora are stored, but this version loads and searches no documents yet.");
-};
-
-const createUploadRoute: Handler<"createCorpusUpload"> = async ({ accountId, params }, deps) => {
-  await corpusOrNotFound(deps, accountId, params.corpus_id);
-  throw notAvailable("This version does not accept documents for corpora yet.");
-};
-
 export async function corpusOrNotFound(
   { http }: HandlerDeps,
   accountId: string,
@@ -96,7 +88,7 @@ export const corpusHandlers: HandlersOf<typeof corpusRoutes> = {
   replaceCorpus: replaceCorpusRoute,
   updateCorpus: updateCorpusRoute,
   deleteCorpus: deleteCorpusRoute,
-  queryCorpus: queryCorpusRoute,
-  createCorpusUpload: createUploadRoute,
+  createCorpusUpload: createCorpusUploadRoute,
   ...corpusSourceHandlers,
+  ...corpusDocumentHandlers,
 };

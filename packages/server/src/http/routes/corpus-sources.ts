@@ -11,15 +11,13 @@ import { getCorpus } from "../../store/corpora/corpora.ts";
 import {
   createSource,
   deleteSource,
-  type DocumentRow,
-  getDocument,
   getSource,
-  listDocuments,
   listSources,
   type NewSource,
   type SourceRow,
   updateSource,
 } from "../../store/corpora/corpus-sources.ts";
+import type { Db } from "../../store/database/db.ts";
 import { TooManySourcesError, UnknownDocumentsError } from "../../store/database/store-errors.ts";
 import type { Handler, HandlerDeps, HandlerInput } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
@@ -46,11 +44,12 @@ const createSourceRoute: Handler<"createCorpusSource"> = async (
   if (chosen === null) throw new Error("a source without a kind was accepted");
   const { name = null, description = null } = body;
   const source = { name, description, ...chosen };
-  const create = change((tx) => createSource(tx, accountId, corpusId, source), {
+  const create = change((tx) => queued(deps, accountId, tx, createSource(tx, accountId, corpusId, source)), {
     idOf: (made) => made?.sourceId ?? "",
   });
   const row = await asProblem(chosen.kind, create);
   if (row === null) throw notFound("corpus");
+  deps.http.corpora.wakeLoads();
   const headers = { location: `${deps.publicUrl()}/api/corpora/${corpusId}/sources/${row.sourceId}` };
   return { status: 201, json: sourceResource(row), headers };
 };
@@ -74,29 +73,12 @@ const deleteSourceRoute: Handler<"deleteCorpusSource"> = async ({ accountId, par
   return { status: 204 };
 };
 
-const listDocumentsRoute: Handler<"listCorpusDocuments"> = async ({ accountId, params, list }, deps) => {
-  await sourceOrNotFound(deps, accountId, params);
-  const page = await pageAnswer(
-    list,
-    (wanted) => listDocuments(deps.http.store.db, accountId, params.source_id, wanted),
-    documentResource,
-  );
-  return { status: 200, json: page };
-};
-
-const getDocumentRoute: Handler<"getCorpusDocument"> = async ({ accountId, params }, deps) => {
-  await sourceOrNotFound(deps, accountId, params);
-  const row = await getDocument(deps.http.store.db, accountId, params.source_id, params.document_id);
-  if (row === null) throw notFound("document");
-  return { status: 200, json: documentResource(row) };
-};
-
 interface SourceParams {
   readonly corpus_id: string;
   readonly source_id: string;
 }
 
-async function sourceOrNotFound(
+export async function sourceOrNotFound(
   { http }: HandlerDeps,
   accountId: string,
   { corpus_id: corpusId, source_id: sourceId }: SourceParams,
@@ -128,10 +110,25 @@ async function changeSource(
       documentIds: chosen?.documentIds ?? [],
     };
   };
-  const changed = change((tx) => updateSource(tx, accountId, corpusId, sourceId, decide));
+  const changed = change((tx) =>
+    queued(deps, accountId, tx, updateSource(tx, accountId, corpusId, sourceId, decide)),
+  );
   const row = await asProblem(chosen?.kind ?? "crawl", changed);
   if (row === null) throw notFound("source");
+  deps.http.corpora.wakeLoads();
   return { status: 200, json: sourceResource(row) };
+}
+
+/** Queues the load of a source in the transaction that has stored it. */
+async function queued(
+  { http }: HandlerDeps,
+  accountId: string,
+  tx: Db,
+  stored: Promise<SourceRow | null>,
+): Promise<SourceRow | null> {
+  const row = await stored;
+  if (row !== null) await http.corpora.queueLoad(tx, { accountId, sourceId: row.sourceId });
+  return row;
 }
 
 type Chosen = Pick<NewSource, "kind" | "spec" | "documentIds">;
@@ -191,18 +188,6 @@ function sourceResource(row: SourceRow): Resource {
   };
 }
 
-function documentResource(row: DocumentRow): Resource {
-  return {
-    corpusId: row.corpusId,
-    sourceId: row.sourceId,
-    documentId: row.documentId,
-    created: row.createdAt,
-    mimeType: row.mimeType,
-    metadata: row.metadata,
-    sizeBytes: String(row.sizeBytes),
-  };
-}
-
 export const corpusSourceHandlers = {
   listCorpusSources: listSourcesRoute,
   createCorpusSource: createSourceRoute,
@@ -210,6 +195,4 @@ export const corpusSourceHandlers = {
   replaceCorpusSource: replaceSourceRoute,
   updateCorpusSource: updateSourceRoute,
   deleteCorpusSource: deleteSourceRoute,
-  listCorpusDocuments: listDocumentsRoute,
-  getCorpusDocument: getDocumentRoute,
 };

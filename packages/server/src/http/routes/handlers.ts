@@ -8,6 +8,7 @@ import { batchHandlers } from "./batches/batches.ts";
 import { callLifeHandlers } from "./call-lives.ts";
 import { callHandlers } from "./calls.ts";
 import { corpusHandlers } from "./corpora.ts";
+import { corpusQueryHandlers } from "../corpora/corpus-queries.ts";
 import { deletedCallHandlers } from "./deleted-calls.ts";
 import { deploymentHandlers } from "./deployment.ts";
 import { diallingHandlers } from "../telephony/dialling.ts";
@@ -29,6 +30,7 @@ export const handlers: Handlers = {
   ...toolHandlers,
   ...voiceHandlers,
   ...corpusHandlers,
+  ...corpusQueryHandlers,
   ...batchHandlers,
   ...throttleHandlers,
   ...webhookHandlers,

@@ -20,6 +20,7 @@ describeOnBothDatabases("recordings by REST", (current) => {
     server = await openTestServer(current(), {
       recordings: {
         create: () => Promise.reject(new Error("no recording is made here")),
+        resume: () => Promise.reject(new Error("no recording is made here")),
         open: (callId) => {
           if (!recorded.has(callId)) return Promise.resolve(null);
           const stream = Readable.toWeb(Readable.from([wav])) as ReadableStream<Uint8Array>;

@@ -9,7 +9,7 @@ export function notFound(what: string): ApiError {
   return new ApiError("not_found", `There is no such ${what}.`);
 }
 
-/** For an operation that the interface has and this version lacks; `detail` says what is missing. */
+/** For what this deployment cannot do, such as a voice of a provider without an adapter; `detail` says what is missing. */
 export function notAvailable(detail: string): ApiError {
   return new ApiError("not_available", detail);
 }

@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import type { SipCheck } from "@parley/schema";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { holdRegistrations, noteRegistration } from "../../store/telephony/held-registrations.ts";
+import { setSipEnabled } from "../../store/telephony/sip-accounts.ts";
 import { changeSipConfig } from "../../store/telephony/sip-configs.ts";
 import { describeOnBothDatabases } from "../../store/testing/databases.ts";
 import type { HttpServer } from "../deps.ts";
@@ -43,6 +46,25 @@ describeOnBothDatabases("the SIP configuration of the interface", (current) => {
   const newAgent = async (): Promise<string> =>
     String((await client.post("/api/agents", {})).json["agentId"]);
 
+  it("has rules for calls, which are refused and encrypted unless the account says so", async () => {
+    const path = "/api/sip/rules";
+    const defaults = { incomingRefer: "refuse", dialledSrtp: "required" };
+    expect((await client.get(path)).json).toEqual(defaults);
+    const follow = { ...defaults, incomingRefer: "follow" };
+    expect((await client.patch(path, { incomingRefer: "follow" })).json).toEqual(follow);
+    const both = { incomingRefer: "follow", dialledSrtp: "preferred" };
+    expect((await client.patch(path, { dialledSrtp: "preferred" })).json).toEqual(both);
+    expect((await client.get(path)).json).toEqual(both);
+    const other = await newClient(server, current().db);
+    expect((await other.get(path)).json).toEqual(defaults);
+    expect((await client.patch(path, { incomingRefer: null })).json).toEqual({
+      ...defaults,
+      dialledSrtp: "preferred",
+    });
+    for (const body of [{ incomingRefer: "yes" }, { dialledSrtp: "allowed" }, { other: 1 }])
+      expect((await client.patch(path, body)).status).toBe(400);
+  });
+
   it("has defaults, and a domain of the account", async () => {
     const defaults = {
       allowedCidrRanges: [],
@@ -50,6 +72,7 @@ describeOnBothDatabases("the SIP configuration of the interface", (current) => {
       allowedAgents: [],
       fallbackHandler: null,
       domain: `${client.accountId}.sip.example`,
+      enabled: false,
     };
     expect((await client.get("/api/sip")).json).toEqual(defaults);
     expect((await client.patch("/api/sip", {})).json).toEqual(defaults);
@@ -71,6 +94,7 @@ describeOnBothDatabases("the SIP configuration of the interface", (current) => {
         allowedCidrRanges: ["203.0.113.0/24", "198.51.100.1/32"],
         allowAllAgents: false,
         domain: `${client.accountId}.sip.example`,
+        enabled: false,
       },
     ]);
     const more = await client.patch("/api/sip", { allowAllAgents: true, allowedCidrRanges: null });
@@ -148,6 +172,10 @@ describeOnBothDatabases("the SIP configuration of the interface", (current) => {
       outboundProxy: null,
       authUser: null,
       successful: null,
+      lastStatus: null,
+      lastReason: null,
+      lastAttempt: null,
+      nextAttempt: null,
     };
     expect([made.status, made.json]).toEqual([201, shown]);
     const url = `${list}/${registrationId}`;
@@ -173,6 +201,66 @@ describeOnBothDatabases("the SIP configuration of the interface", (current) => {
     for (const reply of [await client.get(url), await client.patch(url, {}), await client.delete(url)]) {
       expect(reply.status).toBe(404);
     }
+  });
+
+  it("shows how the last attempt ended, until the registration is changed", async () => {
+    const { db } = current();
+    const made = await client.post<Registration>(list, registration);
+    const { registrationId } = made.json;
+    await setSipEnabled(db, client.accountId, true);
+    expect((await client.get("/api/sip")).json["enabled"]).toBe(true);
+    await holdRegistrations(db, "node", 60_000);
+    const attempt = { isSuccessful: false, status: 403, reason: "Forbidden\u0000", nextInMs: 30_000 };
+    await noteRegistration(db, "another node", registrationId, { ...attempt, status: 404 });
+    await noteRegistration(db, "node", registrationId, attempt);
+    const url = `${list}/${registrationId}`;
+    const { json } = await client.get<Registration>(url);
+    expect(json).toMatchObject({ successful: false, lastStatus: 403, lastReason: "Forbidden\ufffd" });
+    const waitMs = Date.parse(String(json["nextAttempt"])) - Date.parse(String(json["lastAttempt"]));
+    expect(waitMs).toBe(30_000);
+    expect((await client.patch(url, {})).json).toEqual(json);
+    expect((await client.patch(url, { proxy: "other.example" })).json).toMatchObject({
+      successful: null,
+      lastStatus: null,
+      lastReason: null,
+      lastAttempt: null,
+      nextAttempt: null,
+    });
+    await noteRegistration(db, "node", registrationId, { ...attempt, nextInMs: null });
+    expect((await client.get(url)).json).toMatchObject({ lastStatus: 403, nextAttempt: null });
+    await client.delete(url);
+  });
+
+  it("refuses a third check of an account while two are running, and targets that are no addresses", async () => {
+    const finished = Promise.withResolvers<SipCheck>();
+    const asked: (string | null)[] = [];
+    const slow = await openTestServer(current(), {
+      sipChecks: {
+        check: (_accountId, to) => {
+          asked.push(to);
+          return finished.promise;
+        },
+        checkRegistration: () => Promise.resolve(null),
+      },
+    });
+    const one = await newClient(slow, current().db);
+    const running = [
+      one.post("/api/sip/check", { to: "sip:trunk.example;transport=tcp" }),
+      one.post("/api/sip/check", {}),
+    ];
+    await vi.waitFor(() => expect(asked).toHaveLength(2), { timeout: 30_000 });
+    expect((await one.post("/api/sip/check", {})).status).toBe(429);
+    const other = await newClient(slow, current().db);
+    expect((await other.post(`${list}/${randomUUID()}/check`, {})).status).toBe(404);
+    for (const to of ["", "trunk example", "http://trunk.example", "sip:a@b@c", "x".repeat(201), "sip:<a>"]) {
+      expect([to, (await other.post("/api/sip/check", { to })).status]).toEqual([to, 400]);
+    }
+    finished.resolve({ ok: true, findings: [], answers: [] });
+    for (const answer of await Promise.all(running)) {
+      expect([answer.status, answer.json]).toEqual([200, { ok: true, findings: [], answers: [] }]);
+    }
+    expect(new Set(asked)).toEqual(new Set([null, "sip:trunk.example;transport=tcp"]));
+    await slow.close();
   });
 
   it("lists registrations by pages, newest first", async () => {

@@ -1,6 +1,15 @@
-import { type FieldError, type SipConfigPatch, type sipRoutes, validationError } from "@parley/schema";
+import {
+  ApiError,
+  type FieldError,
+  type SipConfigPatch,
+  type sipRoutes,
+  validationError,
+} from "@parley/schema";
 import { UnknownAgentsError } from "../../store/agents/agent-references.ts";
-import { changeSipConfig, readSipConfig } from "../../store/telephony/sip-configs.ts";
+import type { Resource } from "../../lifecycle/resource.ts";
+import { isSipEnabled } from "../../store/telephony/sip-accounts.ts";
+import { changeSipConfig, readSipConfig, type SipConfigRow } from "../../store/telephony/sip-configs.ts";
+import { changeSipRules, readSipRules } from "../../store/telephony/sip-rules.ts";
 import {
   createSipRegistration,
   deleteSipRegistration,
@@ -15,8 +24,17 @@ import { notFound } from "./shared.ts";
 
 const getSipConfigRoute: Handler<"getSipConfig"> = async ({ accountId }, { http }) => {
   const config = await readSipConfig(http.store.db, accountId);
-  return { status: 200, json: sipConfigResource(config, accountId, http.settings.sipHost) };
+  return { status: 200, json: await configAnswer(http, accountId, config) };
 };
+
+async function configAnswer(
+  { settings, store }: HandlerDeps["http"],
+  accountId: string,
+  config: SipConfigRow,
+): Promise<Resource> {
+  const enabled = settings.servesSip && (await isSipEnabled(store.db, accountId));
+  return sipConfigResource(config, { accountId, sipHost: settings.sipHost, enabled });
+}
 
 const updateSipConfigRoute: Handler<"updateSipConfig"> = async ({ accountId, body, change }, deps) => {
   refuseHandler(body.fallbackHandler, deps);
@@ -29,12 +47,22 @@ const updateSipConfigRoute: Handler<"updateSipConfig"> = async ({ accountId, bod
   };
   try {
     const config = await change((tx) => changeSipConfig(tx, accountId, changes));
-    return { status: 200, json: sipConfigResource(config, accountId, http.settings.sipHost) };
+    return { status: 200, json: await configAnswer(http, accountId, config) };
   } catch (error) {
     if (!(error instanceof UnknownAgentsError)) throw error;
     throw validationError(unknownAgents(body, error.agentIds));
   }
 };
+
+const getSipRulesRoute: Handler<"getSipRules"> = async ({ accountId }, { http }) => ({
+  status: 200,
+  json: await readSipRules(http.store.db, accountId),
+});
+
+const updateSipRulesRoute: Handler<"updateSipRules"> = async ({ accountId, body, change }) => ({
+  status: 200,
+  json: await change((tx) => changeSipRules(tx, accountId, body)),
+});
 
 const listSipRegistrationsRoute: Handler<"listSipRegistrations"> = async ({ accountId, list }, { http }) => {
   const page = await pageAnswer(
@@ -91,14 +119,46 @@ const deleteSipRegistrationRoute: Handler<"deleteSipRegistration"> = async ({
   return { status: 204 };
 };
 
+const checkSipRoute: Handler<"checkSip"> = async ({ accountId, body }, deps) => {
+  const { to = null } = body;
+  return {
+    status: 200,
+    json: await checked(deps, accountId, () => deps.http.sipChecks.check(accountId, to)),
+  };
+};
+
+const checkSipRegistrationRoute: Handler<"checkSipRegistration"> = async ({ accountId, params }, deps) => {
+  const found = await checked(deps, accountId, () =>
+    deps.http.sipChecks.checkRegistration(accountId, params.registration_id),
+  );
+  if (found === null) throw notFound("registration");
+  return { status: 200, json: found };
+};
+
+async function checked<Found>(
+  { sipChecks }: Pick<HandlerDeps, "sipChecks">,
+  accountId: string,
+  check: () => Promise<Found>,
+): Promise<Found> {
+  const running = sipChecks.run(accountId, check);
+  if (running === null) {
+    throw new ApiError("rate_limited", "Two SIP checks of this account are running; try again shortly.");
+  }
+  return running;
+}
+
 export const sipHandlers: HandlersOf<typeof sipRoutes> = {
   getSipConfig: getSipConfigRoute,
   updateSipConfig: updateSipConfigRoute,
+  getSipRules: getSipRulesRoute,
+  updateSipRules: updateSipRulesRoute,
+  checkSip: checkSipRoute,
   listSipRegistrations: listSipRegistrationsRoute,
   createSipRegistration: createSipRegistrationRoute,
   getSipRegistration: getSipRegistrationRoute,
   updateSipRegistration: updateSipRegistrationRoute,
   deleteSipRegistration: deleteSipRegistrationRoute,
+  checkSipRegistration: checkSipRegistrationRoute,
 };
 
 /** A literal address is refused when stored; a name is resolved when it is used. */

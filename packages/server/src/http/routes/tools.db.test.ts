@@ -48,7 +48,7 @@ describeOnBothDatabases("the tools of the interface", (current) => {
   let outcome: Awaited<ReturnType<HttpDeps["testTool"]>>;
   /** Tests of tools end when it resolves. */
   let answered: Promise<void>;
-  let sendOutcome: ReturnType<HttpDeps["sendToCall"]>;
+  let sendOutcome: Awaited<ReturnType<HttpDeps["sendToCall"]>>;
 
   beforeEach(async () => {
     sent.length = 0;
@@ -65,7 +65,7 @@ describeOnBothDatabases("the tools of the interface", (current) => {
       },
       sendToCall: (callId, message) => {
         sent.push([callId, message]);
-        return sendOutcome;
+        return Promise.resolve(sendOutcome);
       },
     });
     client = await newClient(server, current().db);
@@ -303,7 +303,12 @@ describeOnBothDatabases("the tools of the interface", (current) => {
     expect(sent).toHaveLength(4);
     sendOutcome = "not_live";
     await markJoined(db, client.accountId, call.callId, { joinedAtMs: Date.now(), clientVersion: null });
-    expect((await client.post(path, message)).json["detail"]).toContain("another process");
+    expect((await client.post(path, message)).json["detail"]).toBe("The call is about to end.");
+    sendOutcome = "elsewhere";
+    const elsewhere = await client.post(path, message);
+    expect(elsewhere).toMatchObject({ status: 503, json: { code: "call_elsewhere" } });
+    expect(elsewhere.headers["retry-after"]).toBe("1");
+    sendOutcome = "not_live";
     const end = { endReason: "hangup", endedAtMs: Date.now() } as const;
     await markEnded(db, client.accountId, call.callId, end);
     expect(await client.post(path, message)).toMatchObject({

@@ -6,12 +6,14 @@ import type { CarrierReply } from "../../telephony/api.ts";
 import type { HandlerDeps } from "../api/endpoint.ts";
 import type { PlainRequest, PlainRoute } from "../pages/plain-routes.ts";
 import { plainAnswer, signedBy } from "./carrier-answers.ts";
+import { limitWrongSignatures } from "./wrong-signatures.ts";
 
 /** Callbacks have about 40 fields. */
 const MAX_CALLBACK_BYTES = 64 * 1024;
 
 export function carrierCallbackRoutes(deps: HandlerDeps): PlainRoute[] {
   const { carriers } = deps.http;
+  const checked = limitWrongSignatures(deps.http.nowMs);
   const route = (
     path: string,
     answer: (callId: string, request: CarrierRequest) => Promise<CarrierReply>,
@@ -24,7 +26,10 @@ export function carrierCallbackRoutes(deps: HandlerDeps): PlainRoute[] {
       const callId = Uuid.safeParse(request.params["call_id"]);
       // The same answer as to a wrong signature.
       if (!callId.success) return plainAnswer({ kind: "forbidden" });
-      return plainAnswer(await answer(callId.data, signedBy(request, deps)));
+      const signed = signedBy(request, deps);
+      return plainAnswer(
+        await checked(request.clientAddress, callId.data, () => answer(callId.data, signed)),
+      );
     },
   });
   const transfer: PlainRoute = {
@@ -36,7 +41,9 @@ export function carrierCallbackRoutes(deps: HandlerDeps): PlainRoute[] {
       const transferId = Uuid.safeParse(request.params["transfer_id"]);
       if (!transferId.success) return plainAnswer({ kind: "forbidden" });
       const { step = "" } = request.params;
-      return plainAnswer(await carriers.transfer(transferId.data, step, signedBy(request, deps)));
+      const signed = signedBy(request, deps);
+      const answer = () => carriers.transfer(transferId.data, step, signed);
+      return plainAnswer(await checked(request.clientAddress, transferId.data, answer));
     },
   };
   return [

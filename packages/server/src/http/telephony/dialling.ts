@@ -18,6 +18,7 @@ import {
 } from "../../store/telephony/phone-numbers.ts";
 import type { Handler, HandlersOf } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
+import { runsElsewhere } from "../joins/join-lookup.ts";
 import { dialResource } from "../resources/carrier-resources.ts";
 import { callOrNotFound, notFound } from "../routes/shared.ts";
 
@@ -62,12 +63,14 @@ const cancelCallDialRoute: Handler<"cancelCallDial"> = async ({ accountId, param
   const call = await callOrNotFound(deps, accountId, params.call_id);
   if ((await readDialState(deps.http.store.db, accountId, call.callId)) === null)
     throw notFound("dialled call");
-  if (deps.http.endUnjoined(call.callId)) return { status: 204 };
+  const ended = await deps.http.endUnjoined(call.callId);
+  if (ended === "ended") return { status: 204 };
+  if (ended === "elsewhere") throw runsElsewhere();
   if (call.endedAt !== null) throw new ApiError("wrong_state", "The call has ended.");
   if (call.joinedAt !== null) {
     throw new ApiError("wrong_state", "The call is connected; hang_up by send_data_message ends it.");
   }
-  throw new ApiError("wrong_state", "The call is about to end, or another process of the service runs it.");
+  throw new ApiError("wrong_state", "The call is about to end.");
 };
 
 const listPhoneNumbersRoute: Handler<"listPhoneNumbers"> = async ({ accountId, list }, { http }) => {

@@ -104,7 +104,12 @@ describeOnBothDatabases("dialled calls of the interface", (current) => {
   it("are stopped until somebody has answered", async () => {
     const { db } = current();
     const stopped: string[] = [];
-    const own = await openTestServer(current(), { endUnjoined: (callId) => stopped.push(callId) > 0 });
+    const own = await openTestServer(current(), {
+      endUnjoined(callId) {
+        stopped.push(callId);
+        return Promise.resolve("ended");
+      },
+    });
     const ownClient = await newClient(own, db);
     const { callId } = await dialledCall(ownClient);
     const path = `/api/calls/${callId}/dial`;

@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import {
   type CallTemplate,
   type DeploymentEngine,
+  type SipCheck,
   firstSpeakerOf,
   mediumKindOf,
   type StartCallRequest,
@@ -15,10 +16,13 @@ import { callResource, sampleCalls } from "../../lifecycle/resource.ts";
 import { getAgentForCall } from "../../store/agents/agents.ts";
 import { createApiKey } from "../../store/accounts/api-keys.ts";
 import { insertCall } from "../../store/calls/calls.ts";
+import { getCorpus } from "../../store/corpora/corpora.ts";
 import type { Db } from "../../store/database/db.ts";
+import { getSipRegistration } from "../../store/telephony/sip-registrations.ts";
 import { newAccount, type TestStore } from "../../store/testing/databases.ts";
 import type { CreateCall } from "../../lifecycle/api.ts";
 import type { CarrierRequests } from "../../telephony/api.ts";
+import type { SipChecks } from "../../telephony/sip/checks/check-trunk.ts";
 import type { HttpDeps, HttpServer, InjectResponse } from "../deps.ts";
 import type { EngineAdministration } from "../engine-administration.ts";
 import { buildServer } from "../server.ts";
@@ -57,6 +61,21 @@ const builtIn: DeploymentEngine = {
   list: [],
 };
 
+const OFF: SipCheck = { ok: false, findings: [], answers: [] };
+const noSip = (db: Db): SipChecks => ({
+  check: async () => OFF,
+  checkRegistration: async (accountId, registrationId) =>
+    (await getSipRegistration(db, accountId, registrationId)) === null ? null : OFF,
+});
+
+/** Every corpus of the account is empty. */
+const emptyCorpora =
+  (db: Db): HttpDeps["searchCorpus"] =>
+  async ({ accountId, corpusId }) =>
+    (await getCorpus(db, accountId, corpusId)) === null
+      ? { kind: "no_corpus" }
+      : { kind: "found", hits: [], notes: { vectors: null, reranker: null } };
+
 /** Engines that nobody can change. */
 const builtInEngines: EngineAdministration = {
   operatorKey: null,
@@ -77,8 +96,39 @@ const noCarriers: CarrierRequests = {
   check: () => Promise.resolve(null),
 };
 
+const SETTINGS: HttpDeps["settings"] = {
+  rateLimitPerKey: 0,
+  rateLimitPerAccount: 0,
+  ignoreUnknownFields: false,
+  apiNames: "neutral",
+  sipHost: "sip.example",
+  servesSip: true,
+  allowedOrigins: [],
+  trustedProxies: [],
+  maxConnectionsPerAddress: 200,
+  checkResponses: true,
+};
+
+/** Files are taken and not stored, and no source is loaded. */
+const unloadedCorpora: HttpDeps["corpora"] = {
+  limits: { documentsPerAccount: 10_000, bytesPerAccount: 1_073_741_824 },
+  filePlace: { nodeId: "test" },
+  files: { write: () => Promise.resolve(), remove: () => Promise.resolve() },
+  queueLoad: () => Promise.resolve(),
+  wakeLoads: () => undefined,
+};
+
+/** Nobody joins over WebRTC. */
+const noWebRtc: HttpDeps["webRtc"] = {
+  iceServerLinks: [],
+  offer: () => Promise.resolve({ kind: "gone" }),
+  patch: () => Promise.resolve({ kind: "unknown" }),
+  hangUp: () => Promise.resolve("unknown"),
+};
+
 /** Dependencies of an HTTP server in a test; `changes` win. */
 export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<HttpDeps> = {}): HttpDeps {
+  const { registry = new Registry() } = changes;
   return {
     store,
     host: "127.0.0.1",
@@ -87,21 +137,13 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     publicUrl: PUBLIC_URL,
     secretsKey,
     logger: testLog().logger,
-    registry: new Registry(),
-    settings: {
-      rateLimitPerKey: 0,
-      rateLimitPerAccount: 0,
-      ignoreUnknownFields: false,
-      apiNames: "neutral",
-      sipHost: "sip.example",
-      allowedOrigins: [],
-      trustedProxies: [],
-      maxConnectionsPerAddress: 200,
-      checkResponses: true,
-    },
+    registry,
+    readMetrics: () => registry.metrics(),
+    settings: SETTINGS,
     readEventLog: () => Promise.resolve(null),
     recordings: {
       create: () => Promise.reject(new Error("no recording is made here")),
+      resume: () => Promise.reject(new Error("no recording is made here")),
       open: () => Promise.resolve(null),
       openPart: () => Promise.resolve(null),
       link: () => Promise.resolve(null),
@@ -122,22 +164,21 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     checkTemplates: async () => [],
     contextChecker: async () => ({ problemsOf: async () => [], allGood: async () => true }),
     accountRates: [],
+    rateShare: () => 1,
     createCall: storeCall(db),
     carriers: noCarriers,
+    sipChecks: noSip(db),
     findJoin: () => Promise.resolve("not_found"),
     connectCall: () => "gone",
-    webRtc: {
-      iceServerLinks: [],
-      offer: () => Promise.resolve({ kind: "gone" }),
-      patch: () => Promise.resolve({ kind: "unknown" }),
-      hangUp: () => false,
-    },
-    sendToCall: () => "not_live",
-    endUnjoined: () => false,
+    webRtc: noWebRtc,
+    sendToCall: () => Promise.resolve("not_live"),
+    endUnjoined: () => Promise.resolve("not_waiting"),
     engines: builtInEngines,
     console: { state: () => Promise.resolve({ kind: "off" }) },
+    searchCorpus: emptyCorpora(db),
     testTool: () => Promise.resolve({ kind: "failed", reason: "no tool is run here" }),
     refusedTarget: () => null,
+    corpora: unloadedCorpora,
     deliver: () => undefined,
     dispatchBatches: () => undefined,
     callResource,

@@ -1,3 +1,4 @@
+import { NO_EMBEDDING } from "../testing/no-embedding.ts";
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
@@ -176,9 +177,9 @@ describeOnBothDatabases("calls that delete themselves", (current) => {
       return Promise.resolve();
     };
     const basis = { db, jobs, metering: DEFAULT_METERING, deliver: nothing, removeFiles, log: quiet };
-    const parts = { ...basis, carriers: noCarriers };
+    const parts = { ...basis, carriers: noCarriers, embedding: NO_EMBEDDING };
     try {
-      await jobs.start(jobsToRun({ ...parts, summaries: null, nowMs: Date.now }));
+      await jobs.start(jobsToRun({ ...parts, corpora: null, summaries: null, nowMs: Date.now }));
       await work(callEnder({ db, jobs, metering: DEFAULT_METERING, deliver: nothing }), removed);
     } finally {
       await jobs.close();

@@ -8,6 +8,8 @@ export interface JobDefinition<Data extends object> {
   readonly read: (data: unknown) => Data;
   /** Concurrent jobs of this kind in one process. */
   readonly atOnce: number;
+  /** The share of one account in them, 1: its other jobs wait, and those of other accounts pass them. Absent: all. */
+  readonly ofAccount?: { readonly atOnce: 1; idOf(data: Data): string };
   /** Limit of one attempt; then its signal is aborted and the attempt counts as failed. */
   readonly limitSeconds: number;
   /** Retries after a failed attempt. An attempt cut off by a crash counts as one. */
@@ -19,6 +21,11 @@ export interface JobDefinition<Data extends object> {
   };
   /** Queued with the same data where the last attempt failed or was cut off. It must be listed before this one. */
   readonly givenUp?: JobDefinition<Data>;
+}
+
+export interface SendOptions {
+  /** Earliest start; wall clock, ms since 1970. */
+  readonly startAfterMs?: number;
 }
 
 export interface Job<Data> {

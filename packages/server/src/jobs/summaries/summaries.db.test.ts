@@ -1,3 +1,4 @@
+import { NO_EMBEDDING } from "../testing/no-embedding.ts";
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, it } from "vitest";
 import { callEnder } from "../../lifecycle/end/ending.ts";
@@ -206,8 +207,8 @@ describeOnBothDatabases("summaries", (current) => {
     const removeFiles = (): Promise<void> => Promise.resolve();
     const log = { ...silent, info: () => undefined };
     const basis = { db, jobs, metering: DEFAULT_METERING, deliver, removeFiles, log, nowMs: Date.now };
-    const parts = { ...basis, carriers: noCarriers };
-    await jobs.start(jobsToRun({ ...parts, summaries }));
+    const parts = { ...basis, carriers: noCarriers, embedding: NO_EMBEDDING };
+    await jobs.start(jobsToRun({ ...parts, corpora: null, summaries }));
     try {
       const billed = async (): Promise<unknown> => {
         const call = await endedCall([{ text: "Hello." }], { end: false });
@@ -235,8 +236,8 @@ describeOnBothDatabases("summaries", (current) => {
     const removeFiles = (): Promise<void> => Promise.resolve();
     const log = { ...silent, info: () => undefined };
     const basis = { db, jobs, metering: DEFAULT_METERING, deliver, removeFiles, log, nowMs: Date.now };
-    const parts = { ...basis, carriers: noCarriers };
-    await jobs.start(jobsToRun({ ...parts, summaries }));
+    const parts = { ...basis, carriers: noCarriers, embedding: NO_EMBEDDING };
+    await jobs.start(jobsToRun({ ...parts, corpora: null, summaries }));
     try {
       const [cutOff, summarized] = [
         await endedCall([{ text: "Hello." }]),

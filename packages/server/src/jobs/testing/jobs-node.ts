@@ -4,6 +4,7 @@
  * and ended at once.
  */
 
+import { NO_EMBEDDING } from "./no-embedding.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { callEnder } from "../../lifecycle/end/ending.ts";
 import { callRenderer } from "../../lifecycle/resource.ts";
@@ -91,6 +92,8 @@ await jobs.start(
     deliver,
     removeFiles,
     summaries: null,
+    embedding: NO_EMBEDDING,
+    corpora: null,
     carriers: noCarriers,
     log,
     nowMs: Date.now,

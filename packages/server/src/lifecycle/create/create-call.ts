@@ -142,7 +142,7 @@ interface CallToStore extends CompiledCall {
   readonly throttleId: string | null;
 }
 
-type Input = Pick<CreateCallInput, "accountId" | "scheduled">;
+type Input = Pick<CreateCallInput, "accountId" | "scheduled" | "consultation">;
 
 /** The intent to dial is stored before the call, so that no crash leaves a dialled call without it. */
 async function storeAndDial(
@@ -161,7 +161,8 @@ async function storeAndDial(
     isStarted = outcome.kind === "created";
     if (!isStarted || joinToken === null) return outcome;
     const { joinTimeoutMs, maxDurationMs } = plan;
-    const undialled = await dial.place({ callId, joinToken, joinTimeoutMs, maxDurationMs });
+    const { consultation } = input;
+    const undialled = await dial.place({ callId, joinToken, joinTimeoutMs, maxDurationMs, consultation });
     if (undialled === null) return outcome;
     // Somebody has joined, so the carrier has dialled after all.
     if (!(await deps.releaseCall(callId))) return outcome;

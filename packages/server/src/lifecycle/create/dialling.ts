@@ -1,7 +1,7 @@
 /** The types by which a call that the service dials is dialled, as a part of its creation. */
 
 import type { CallMedium } from "@parley/schema";
-import type { NotCreated } from "../api.ts";
+import type { Consultation, NotCreated } from "../api.ts";
 
 /** A call that exists and waits for its join. */
 export interface CallToDial {
@@ -10,6 +10,8 @@ export interface CallToDial {
   readonly joinToken: string;
   readonly joinTimeoutMs: number;
   readonly maxDurationMs: number;
+  /** Set where the called person is to take over the caller of another call. */
+  readonly consultation?: Consultation | undefined;
 }
 
 /** A dial whose configuration and number were checked. Call `admit`, then either `abandon` or `place`, once each. */

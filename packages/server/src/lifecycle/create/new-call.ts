@@ -43,7 +43,7 @@ export interface CheckedCall extends RequestedCall {
 
 export function compileCall(
   checked: CheckedCall,
-  { accountId, query, traceParent, requestContext, incoming }: CreateCallInput,
+  { accountId, query, traceParent, requestContext, incoming, consultation }: CreateCallInput,
   deps: CompileDeps,
 ): CompiledCall {
   const { requested, names, voiceId, warnings, tools, agent, templateContext, callToken } = checked;
@@ -90,6 +90,7 @@ export function compileCall(
       metadata,
       requestContext: requestContext ?? null,
       isOfConsole: query.madeInConsole ?? false,
+      consultationOf: consultation?.callId,
       stage: { stageId, settings: stageSettingsOf(settings), tools: tools.map(({ listed }) => listed) },
       initialMessages: initialMessages.map(messageRecord),
     },

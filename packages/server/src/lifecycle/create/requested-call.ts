@@ -6,6 +6,7 @@ import type { RequestedSettings } from "../../plan/requested-settings.ts";
 import type { CompiledTool } from "../../plan/compile-tools.ts";
 import { faultField } from "../../plan/context-schema.ts";
 import type { SchemaFault } from "../../plan/context-schema.ts";
+import { consultationTools, requestedConsultation } from "../../plan/consultation.ts";
 import { requestedAfter, toolsAfter } from "../../plan/prior-call.ts";
 import type { PriorCall } from "../../plan/prior-call.ts";
 import { contextSchemaOf, fillTemplates } from "../../plan/template-fields.ts";
@@ -24,6 +25,8 @@ export interface RequestSources extends PlanSources {
   readonly loadAgent: (accountId: string, agentId: string) => Promise<AgentToCall | null>;
   /** Null: no such call in this account, or a deleted one. */
   readonly loadPriorCall: (accountId: string, callId: string) => Promise<PriorCall | "running" | null>;
+  /** The same of a call that is running. */
+  readonly loadConsultedCall: (accountId: string, callId: string) => Promise<PriorCall | null>;
 }
 
 export interface RequestedCall {
@@ -37,10 +40,20 @@ export interface RequestedCall {
 
 /** The request with its texts filled, or why it cannot be fulfilled. */
 export async function requestedCall(
-  { accountId, agentId, request, query }: CreateCallInput,
+  { accountId, agentId, request, query, consultation }: CreateCallInput,
   callToken: string,
   sources: RequestSources,
 ): Promise<RequestedCall | NotCreated> {
+  if (consultation !== undefined) {
+    const prior = await sources.loadConsultedCall(accountId, consultation.callId);
+    if (prior === null) return { kind: "not_found", reason: "There is no such call to consult about." };
+    return {
+      requested: requestedConsultation(prior, request),
+      agent: null,
+      templateContext: {},
+      inheritedTools: consultationTools({ callToken, newId: sources.randomId }),
+    };
+  }
   if (agentId === null) {
     if (query.priorCallId !== undefined) {
       return await requestedAfterPriorCall(accountId, query.priorCallId, request, callToken, sources);

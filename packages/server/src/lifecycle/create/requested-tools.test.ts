@@ -162,10 +162,10 @@ describe("references", () => {
       ["selectedTools.0.parameterOverrides must give corpus_id, because the tool requires it"],
     ],
     [
-      "a corpus, of which there are none",
+      "what is no id of a corpus",
       [{ toolName: "queryCorpus", parameterOverrides: { corpus_id: "c" } }],
       [corpus],
-      ['selectedTools.0.parameterOverrides.corpus_id names a corpus that does not exist: "c"'],
+      ['selectedTools.0.parameterOverrides.corpus_id must be the id of a corpus, not "c"'],
     ],
     [
       "an override of nothing",

@@ -29,6 +29,8 @@ describeOnBothDatabases("words of a call", (current) => {
       endCall,
       finishLate,
       deliver: () => undefined,
+      boot: { nodeId: "n1", bootId: "b1" },
+      taken: () => undefined,
     });
     const accountId = await newAccount(db);
     const call = newCall({});

@@ -1,9 +1,10 @@
 /** Finds the calls that this node had when it stopped, and ends them or waits for their join again. */
 
+import type { EndReason } from "@parley/schema";
 import type { Logger } from "pino";
 import type { EndCall } from "./ending.ts";
+import { startStored } from "../start-waiting.ts";
 import type { CallStorage } from "../storage.ts";
-import { parsePlan } from "../../plan/stored-plan.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import { appendCallEvent } from "../../store/calls/call-events.ts";
 import {
@@ -13,6 +14,7 @@ import {
   type UnfinishedCall,
 } from "../../store/calls/calls.ts";
 import type { Db } from "../../store/database/db.ts";
+import { markOrphans } from "../../store/snapshots/orphans.ts";
 
 export interface RecoveryDeps {
   readonly db: Db;
@@ -26,12 +28,15 @@ export interface RecoveryDeps {
 }
 
 /**
- * Calls that were joined are ended with `system_error`, those that still may be joined wait for it again, the rest are
- * `unjoined`.
+ * Calls that were joined wait for the return of their clients where they have a snapshot, else they are ended with
+ * `system_error`. Those that still may be joined wait for it again, the rest are `unjoined`.
  */
 export async function recoverCalls(deps: RecoveryDeps): Promise<void> {
   const waiting: string[] = [];
   const { journaled } = deps;
+  const orphaned = await markOrphans(deps.db, false);
+  if (orphaned > 0)
+    deps.logger.warn({ calls: orphaned }, "calls of a process that is gone wait for their clients");
   let ended = 0;
   for (;;) {
     const calls = await listUnfinishedCalls(deps.db, deps.nodeId, [...waiting, ...journaled]);
@@ -65,18 +70,13 @@ export async function readLostCall(
 }
 
 function resumeWaiting({ liveCalls, storage, logger }: RecoveryDeps, stored: CallForJoin): boolean {
-  const leftMs = stored.joinDeadlineMs - stored.readAtMs;
-  if (stored.joinedAtMs !== null || leftMs <= 0) return false;
-  const { callId } = stored;
   try {
-    const plan = parsePlan(stored.plan);
-    storage.remember(plan);
-    const start = { createdAt: new Date(stored.createdAtMs) };
-    const outcome = liveCalls.startCall({ ...plan, joinTimeoutMs: leftMs }, start);
+    const outcome = startStored({ liveCalls, storage }, stored);
+    if (outcome === "over") return false;
     if (outcome !== "started") throw new Error(`the process is ${outcome}`);
     return true;
   } catch (error) {
-    storage.forget(callId);
+    const { callId } = stored;
     logger.warn({ callId, error: String(error) }, "a call that waited for its join cannot continue");
     return false;
   }
@@ -97,6 +97,8 @@ export interface LossOfCall {
   readonly goneAtMs: number;
   /** How the loss was detected. */
   readonly found: string;
+  /** Of a joined call. Unset: `system_error`. */
+  readonly endReason?: EndReason;
 }
 
 /** Ends a call that no process runs any more, once, and records that in its events. */
@@ -104,11 +106,11 @@ export async function endLostCall(
   { db, endCall }: Pick<RecoveryDeps, "db" | "endCall">,
   call: UnfinishedCall,
   stored: CallForJoin | null,
-  { goneAtMs, found }: LossOfCall,
+  { goneAtMs, found, endReason: given = "system_error" }: LossOfCall,
 ): Promise<boolean> {
   const { joinedAtMs } = call;
   const missedJoin = joinedAtMs === null && stored !== null && stored.joinDeadlineMs <= goneAtMs;
-  const endReason = missedJoin ? "unjoined" : "system_error";
+  const endReason = missedJoin ? "unjoined" : given;
   const latestMs =
     joinedAtMs === null
       ? (stored?.joinDeadlineMs ?? goneAtMs)

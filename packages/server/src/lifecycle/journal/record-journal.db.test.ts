@@ -59,7 +59,13 @@ describeOnBothDatabases("the journal of records", (current) => {
     const deliver = (): void => undefined;
     const jobs = { send: async () => undefined, wake: () => undefined };
     const endCall = callEnder({ db, jobs, metering: DEFAULT_METERING, deliver });
-    const stored = createCallStorage(db, metrics, { endCall, finishLate: async () => undefined, deliver });
+    const stored = createCallStorage(db, metrics, {
+      endCall,
+      finishLate: async () => undefined,
+      deliver,
+      boot: { nodeId, bootId: nodeId },
+      taken: () => undefined,
+    });
     const outage: Node["outage"] = { isAway: false, refusesText: null };
     const check = async (text: string | null = null): Promise<void> => {
       if (outage.isAway) throw new Error("the database is away");
@@ -76,7 +82,13 @@ describeOnBothDatabases("the journal of records", (current) => {
     const storage = { ...stored, records };
     const ping = async (): Promise<void> => check().then(() => store.ping());
     const opened = secretsKey === undefined ? db : { ...db, sealer: createSealer(secretsKey) };
-    const parts = { config: { dataDir }, store: { recordsDb: opened, ping }, storage, nodeId, logger };
+    const parts = {
+      config: { nodeDir: dataDir },
+      store: { recordsDb: opened, ping },
+      storage,
+      nodeId,
+      logger,
+    };
     return { nodeId, dataDir, storage, journal: await openJournal(parts), logged, outage };
   };
 

@@ -26,6 +26,8 @@ const SHARES: Readonly<Record<CallRecord["kind"], number>> = {
   sideTokensCounted: 1,
   callEvent: 0.5,
   eventChunk: 0.25,
+  // Another process, which would need it, cannot read this journal.
+  snapshot: 0,
   fault: 0.25,
   // The last one of a call.
   ended: 2,

@@ -44,6 +44,8 @@ export interface FileServer {
   cutAfter: number | null;
   /** Sends nothing more after so many bytes. */
   hangAfter: number | null;
+  /** Answers everything with this status. */
+  refuses: number | null;
   /** Ends all connections. */
   drop(): void;
   close(): Promise<void>;
@@ -61,6 +63,7 @@ export async function openFileServer(): Promise<FileServer> {
     requests,
     cutAfter: null,
     hangAfter: null,
+    refuses: null,
     drop: () => server.closeAllConnections(),
     close: () => {
       server.closeAllConnections();
@@ -77,6 +80,10 @@ export function tagOf(content: Buffer): string {
 function answer(served: FileServer, request: IncomingMessage, response: ServerResponse): void {
   const { range } = request.headers;
   served.requests.push(`${request.url ?? ""}${range === undefined ? "" : ` ${range}`}`);
+  if (served.refuses !== null) {
+    response.writeHead(served.refuses).end("no");
+    return;
+  }
   const content = served.files.get(request.url ?? "");
   if (content === undefined) {
     response.writeHead(404).end("not found");

@@ -1,7 +1,7 @@
 /** Conformance suite for the transfers of carriers: one subject for each, with a fake carrier that enforces its rules. */
 
 import { describe, expect, test } from "vitest";
-import type { TransferCallbacks, TransferTarget } from "../carrier-transfers.ts";
+import type { Conference, TransferCallbacks, TransferTarget } from "../carrier-transfers.ts";
 import { INTENT, subjectOf, type CarrierSubject, type WithSubject } from "./carriers-conformance.ts";
 import type { TransferNews } from "./transfer-news.ts";
 
@@ -23,6 +23,13 @@ const CALLBACKS: TransferCallbacks = {
   maxDurationMs: 14_400_000,
 };
 const ASKING = { ...CALLBACKS, questionUrl: "https://voice.example/transfers/t/question" };
+const CONFERENCE: Conference = {
+  name: "0190-room",
+  endUrl: "https://voice.example/transfers/t/held",
+  holdMusicUrl: null,
+  musicUrl: "https://voice.example/transfers/t/music",
+  maxDurationMs: 14_400_000,
+};
 const URL = "https://voice.example/transfers/t/instructions";
 const never = new AbortController().signal;
 
@@ -128,8 +135,10 @@ function writesInstructions(withSubject: WithSubject): void {
         expect([xml, problemsIn(xml, "question")]).toEqual([xml, []]);
         expect(xml).toContain("Jane &amp; John &lt;&quot;friends&quot;&gt;");
       }
-      const music = transfers.music("https://example.com/a.mp3?x=1&y=2");
-      expect([music, problemsIn(music, "music")]).toEqual([music, []]);
+      for (const repeats of [false, true]) {
+        const music = transfers.music("https://example.com/a.mp3?x=1&y=2", repeats);
+        expect([music, problemsIn(music, "music")]).toEqual([music, []]);
+      }
       expect(problemsIn(transfers.accepted, "question")).toEqual([]);
     }));
 
@@ -140,6 +149,25 @@ function writesInstructions(withSubject: WithSubject): void {
         expect(plain).toContain(part);
       expect(plain).not.toContain("question");
       expect(carrier.transfers.dial(TRANSFER_TARGET, ASKING)).toContain(ASKING.questionUrl);
+    }));
+
+  test("lets one wait in a conference, which the other one begins and either one ends", () =>
+    withSubject(async ({ carrier, problemsIn }) => {
+      const { hold, enter } = carrier.transfers;
+      const holdMusicUrl = "https://example.com/a.mp3?x=1&y=2";
+      const musical = { ...CONFERENCE, holdMusicUrl, maxDurationMs: 9_999_999_999 };
+      for (const conference of [CONFERENCE, musical]) {
+        const [waiting, beginning] = [hold(conference), enter(conference)];
+        for (const xml of [waiting, beginning]) {
+          expect([xml, problemsIn(xml, "call")]).toEqual([xml, []]);
+          for (const part of [CONFERENCE.name, CONFERENCE.endUrl, 'endConferenceOnExit="true"'])
+            expect(xml).toContain(part);
+        }
+        expect(waiting).toContain('startConferenceOnEnter="false"');
+        expect(beginning).toContain('startConferenceOnEnter="true"');
+        const plays = /a\.mp3|\/music"/;
+        expect([plays.test(waiting), plays.test(beginning)]).toEqual([conference === musical, false]);
+      }
     }));
 
   test("reaches SIP URIs, or says that it does not", () =>
@@ -182,6 +210,14 @@ function readsNews(withSubject: WithSubject): void {
           ]),
         ),
       ).toBeNull();
+    }));
+
+  test("knows whether who has left a conference has hung up", () =>
+    withSubject(async ({ carrier, transferFields }) => {
+      const { hasHungUp } = carrier.transfers;
+      expect(hasHungUp(new Map(Object.entries(transferFields("left_conference", "c"))))).toBe(false);
+      expect(hasHungUp(new Map(Object.entries(transferFields("hung_up_in_conference", "c"))))).toBe(true);
+      expect(hasHungUp(new Map())).toBe(false);
     }));
 
   test("reads the progress of the other leg, and the key", () =>

@@ -53,6 +53,20 @@ export function describeRecordingsConformance(name: string, open: () => Promise<
       return readWav(bytes);
     };
 
+    test("goes on where another writer stopped, with silence in between", async () => {
+      const block = (value: number): Int16Array => new Int16Array(3_200).fill(value);
+      const first = await under.recordings.create("call-resumed", 16_000);
+      first.write(block(1));
+      await first.close();
+      const second = await under.recordings.resume("call-resumed", 16_000, 300);
+      second.write(block(2));
+      await second.close();
+      const wav = await read("call-resumed");
+      const expected = [...block(1), ...new Int16Array(3_200 * 2), ...block(2)];
+      expect(wav?.samples).toEqual(Int16Array.from(expected));
+      expect(wav?.dataBytes).toBe(expected.length * 2);
+    });
+
     test("keeps what was written, in order, as a WAV file of right sizes", async () => {
       const writer = await under.recordings.create("call-1", 16_000);
       const all: number[] = [];

@@ -10,4 +10,7 @@ export type TransferNews =
   | "busy"
   | "no_answer"
   | "failed"
-  | "caller_gone";
+  | "caller_gone"
+  /** The conference is over, or was left by a request. */
+  | "left_conference"
+  | "hung_up_in_conference";

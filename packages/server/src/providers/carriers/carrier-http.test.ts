@@ -81,11 +81,22 @@ describe.each(CONFIGURED_CARRIERS)("%s", (kind) => {
     expect(await carrier.dial(account, INTENT, signal)).toHaveProperty("waitMs", waitMs ?? null);
   });
 
-  test("a page in place of the account is an error of the check", async () => {
-    const { carrier, account } = open(kind, {});
-    const findings = await carrier.check(account, PLACE, signal);
-    expect(findings).toMatchObject([{ severity: "error", field: null }]);
-    expect(findings[0]?.message).toContain("not from its REST interface");
+  test.each([200, 403, 404])(
+    "a page with the status %i in place of the account is an error of the check",
+    async (status) => {
+      const { carrier, account } = open(kind, { status });
+      const findings = await carrier.check(account, PLACE, signal);
+      expect(findings).toMatchObject([{ severity: "error", field: null }]);
+      expect(findings[0]?.message).toContain("does not answer like");
+    },
+  );
+
+  test("a page that says that there is nothing ends no call", async () => {
+    const { carrier, account } = open(kind, { status: 404 });
+    expect(await carrier.hangUp(account, "call-1", signal)).toMatchObject({
+      kind: "failed",
+      isPermanent: false,
+    });
   });
 
   test("so is an answer that is too long to be one", async () => {

@@ -120,7 +120,7 @@ export function refusedHere(reason: string): DialOutcome {
   return { kind: "refused", reason, isPermanent: true, isRateLimit: false, waitMs: null };
 }
 
-/** `isOver`: whether the answer, besides 404, says that the call is over. */
+/** `isOver`: whether the answer, besides a 404 that is from the carrier, says that the call is over. */
 export async function hangUpBy(
   ask: () => Promise<CarrierAnswer>,
   reading: Pick<AnswerReading, "carrier" | "reasonOf" | "secrets">,
@@ -129,9 +129,12 @@ export async function hangUpBy(
   try {
     const answer = await ask();
     const { status } = answer;
-    const isDone = (status >= 200 && status < 300) || status === 404 || isOver(answer);
+    const isUnknown = status === 404 && answer.json !== undefined;
+    const isDone = (status >= 200 && status < 300) || isUnknown || isOver(answer);
     if (isDone) return { kind: "ended" };
-    const isPermanent = status >= 400 && status < 500 && status !== TOO_MANY && status !== REQUEST_TIMEOUT;
+    // A proxy that answers in place of the carrier may be passed the next time.
+    const mayPass = status === TOO_MANY || status === REQUEST_TIMEOUT || status === 404;
+    const isPermanent = status >= 400 && status < 500 && !mayPass;
     return { kind: "failed", reason: refusalOf(answer, reading), isPermanent };
   } catch (error) {
     return { kind: "failed", reason: unreachable(error, reading), isPermanent: false };
@@ -150,11 +153,16 @@ export async function checkBy(
   } catch (error) {
     return [{ severity: "error", field: null, message: `${unreachable(error, reading)}.` }];
   }
-  if (answer.status === 200 && answer.json === undefined) {
-    const message = `${reading.carrier} answered HTTP 200 with something that is not from its REST interface, such as the page of a proxy.`;
+  if (answer.json === undefined && isPage(answer.status)) {
+    const message = `The address of the REST interface of ${reading.carrier} does not answer like ${reading.carrier}: HTTP ${answer.status} with something that is not from its REST interface, such as the page of a proxy. Check the base URL of the carrier in the settings of this service, and proxies on the way.`;
     return [{ severity: "error", field: null, message }];
   }
   return findingsOf(answer);
+}
+
+/** Carriers answer in JSON, but for failures of their servers, and for credentials that one of them refuses in plain text. */
+function isPage(status: number): boolean {
+  return status < 500 && status !== 401;
 }
 
 /** For an answer whose status says nothing about a field. */

@@ -35,7 +35,11 @@ interface Memory<Engine> {
 /** The voice or the model that a request uses of an engine; empty: its own. */
 export type UseOf<Engine> = (listed: ListedEngine<Engine>) => string;
 
-type Usable = { readonly unusable?: () => string | null };
+interface Usable {
+  readonly unusable?: () => string | null;
+  /** See `LlmEngine`. */
+  readonly engineOf?: (use: string) => Usable;
+}
 
 export class EngineList<Engine extends object> {
   readonly first: ListedEngine<Engine>;
@@ -61,7 +65,8 @@ export class EngineList<Engine extends object> {
     const memory = user === undefined ? null : this.#memoryOf(user);
     const nowMs = this.clock.nowMs();
     const awake = this.engines.filter(
-      (listed) => listed.breaker(use(listed)).state !== "open" && isUsable(listed.engine),
+      (listed) =>
+        listed.breaker(use(listed)).state !== "open" && isUsable(listed.engine as Usable, use(listed)),
     );
     const isAvoided = (listed: ListedEngine<Engine>) =>
       (memory?.avoidedUntilMs.get(listed) ?? Number.NEGATIVE_INFINITY) > nowMs;
@@ -156,6 +161,7 @@ export class EngineList<Engine extends object> {
   }
 }
 
-function isUsable(engine: object): boolean {
-  return ((engine as Usable).unusable?.() ?? null) === null;
+/** A model that is gone says nothing about the others of the same engine. */
+function isUsable(engine: Usable, use: string): boolean {
+  return ((engine.engineOf?.(use) ?? engine).unusable?.() ?? null) === null;
 }

@@ -1,6 +1,7 @@
 /**
  * A list of language models as one model. A request that fails before its first part goes to the next one at once; one
- * that fails later fails, and the call's next request goes to another model.
+ * that fails later fails, and the call's next request goes to another model. A model that stops within its answer fails
+ * after the same limit as one that does not begin.
  */
 
 import { EngineFailure } from "../../ports/engine-failure.ts";
@@ -14,7 +15,7 @@ import type { ListedEngine } from "./listed-engine.ts";
 export const FIRST_TOKEN_LIMIT_MS = 2_500;
 
 export interface LlmChainOptions extends Omit<ListOptions<LlmEngine>, "kind" | "isSticky"> {
-  /** Limit until the first part of each model. */
+  /** Limit until the first part of each model, and then until each next one. */
   readonly firstTokenLimitMs: number;
   /** The next model is asked as well when the first part is so late; null: never. */
   readonly hedgeMs: number | null;
@@ -50,7 +51,7 @@ export function openLlmChain(options: LlmChainOptions): LlmEngine {
         limitMs: options.firstTokenLimitMs,
         limitAfter: null,
         hedgeMs: options.hedgeMs,
-        stallMs: () => null,
+        stallMs: () => options.firstTokenLimitMs,
         serves: ({ name, engine }) => request.servedBy?.({ ...originOf(engine), entry: name }),
       });
     },

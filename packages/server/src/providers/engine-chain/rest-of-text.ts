@@ -1,40 +1,52 @@
-/** From where another voice goes on when one fails within a sentence. Positions are UTF-16 units of the text. */
+/** From where another voice goes on when one fails within a sentence. Positions are UTF-16 units of the text. Pure. */
 
 import { SPOKEN_CHARS_PER_SECOND } from "../../media/silence.ts";
 import { wordSpanAt, wordSpans } from "../../media/words.ts";
+import type { Pause } from "./pauses.ts";
+import { heardPlace, type Pace } from "./spoken-place.ts";
 
 /** The word at `textOffset` begins at `atMs` of the audio of the whole text. */
 export interface TimedWord {
   readonly textOffset: number;
   readonly atMs: number;
+  /** By a rate of speech and not by the sound. */
+  readonly isEstimate?: true;
 }
 
 /** Of a word, so little audio is not understood: the word is said again. */
 const UNHEARD_MS = 100;
+const USUAL_MS_PER_CHAR = 1_000 / SPOKEN_CHARS_PER_SECOND;
 /** Audio so long after the last known time has more words than that one: times may come after their audio. */
 const LONGEST_WORD_MS = 1_000;
 /**
- * Without times of words the place where the audio ends is an estimate. Its error, as a share: sentences of one voice
- * differ in their pace by this much, and voices by the second one. No unheard word is left out while the error is below.
+ * Without a known pace the place where the audio ends is a guess. Its error, as a share: voices differ in their pace by
+ * this much. No unheard word is left out while the error is below.
  */
-const PACE_ERROR = 0.15;
 const UNKNOWN_PACE_ERROR = 0.35;
 /** A clause of which more than this was heard, about four seconds, is not said again from its beginning. */
 const REPEATED_CHARS_MAX = 60;
 /** Ends of clauses in common scripts; marks of full width have no space after them. */
 const CLAUSE_END = /[,;:.!?…—](?=\s)|[，、；：。！？]/gu;
 
-/** @param msPerChar the pace of the voice; null: not known yet */
-export function restFrom(
-  text: string,
-  words: readonly TimedWord[],
-  audioMs: number,
-  msPerChar: number | null,
-): number {
-  const pace = msPerChar ?? 1_000 / SPOKEN_CHARS_PER_SECOND;
-  if (words.length > 0) return wordAfter(text, words, audioMs, pace);
-  const error = msPerChar === null ? UNKNOWN_PACE_ERROR : PACE_ERROR;
-  return restAfter(text, (audioMs / pace) * (1 - error));
+/** What came of a voice. */
+export interface Heard {
+  readonly audioMs: number;
+  /** In their order; empty: the voice gives no times. */
+  readonly words: readonly TimedWord[];
+  readonly pauses: readonly Pause[];
+}
+
+/** @param pace of the voice; null: not known yet */
+export function restFrom(text: string, heard: Heard, pace: Pace | null): number {
+  const { audioMs, pauses } = heard;
+  const exact = heard.words.filter(({ isEstimate }) => isEstimate !== true);
+  // A rate that somebody has set is worth more than a usual one, and less than the pace that was measured.
+  const words = exact.length === 0 && pace === null ? heard.words : exact;
+  if (words.length > 0) return wordAfter(text, words, audioMs, pace?.msPerWeight ?? USUAL_MS_PER_CHAR);
+  if (pace === null) return restAfter(text, (audioMs / USUAL_MS_PER_CHAR) * (1 - UNKNOWN_PACE_ERROR));
+  const place = heardPlace(text, pauses, audioMs, pace);
+  if (place >= text.length) return text.length;
+  return wordSpans(text).findLast(({ start }) => start <= place)?.start ?? 0;
 }
 
 /** The first word that has not begun. */

@@ -4,7 +4,10 @@ import { Resampler } from "../../media/resample.ts";
 import { SPOKEN_CHARS_PER_SECOND } from "../../media/silence.ts";
 import { wordSpans } from "../../media/words.ts";
 import type { TtsPart } from "../../ports/tts.ts";
+import type { SpokenSentence } from "./paces.ts";
+import { Pauses, spokenMs } from "./pauses.ts";
 import { restFrom, type TimedWord } from "./rest-of-text.ts";
+import { spokenWeight, type Pace } from "./spoken-place.ts";
 
 type AudioPart = Extract<TtsPart, { readonly type: "audio" }>;
 
@@ -19,6 +22,9 @@ export class Sentence {
   #rateHz: number | null = null;
   #resampler: Resampler | null = null;
   #audioMs = 0;
+  /** Of the voice that speaks now, as long as it gives no times of words. */
+  #pauses = new Pauses();
+  #hasTimes = false;
 
   constructor(text: string) {
     this.#text = text;
@@ -39,6 +45,13 @@ export class Sentence {
     return this.#from.atMs > 0;
   }
 
+  /** For the pace of the voice that has said all of it; null: there is nothing to measure. */
+  get spoken(): SpokenSentence | null {
+    const weight = spokenWeight(this.#text);
+    if (this.isContinued || this.#hasTimes || weight === 0) return null;
+    return { ms: spokenMs(this.#pauses.find(), this.#audioMs), weight };
+  }
+
   /** Parts of the whole sentence, at the rate of the first voice, in place of a part of one voice. */
   *take(part: TtsPart): Generator<TtsPart> {
     if (part.type === "audio") {
@@ -47,9 +60,11 @@ export class Sentence {
     }
     // Times of the rest alone would say that nothing before it was heard.
     if (this.isContinued && this.#words.length === 0) return;
+    this.#hasTimes ||= part.isEstimate !== true;
     const { textOffset, atMs } = this.#from;
     this.#ownWords += 1;
-    yield this.#word({ textOffset: part.textOffset + textOffset, atMs: part.atMs + atMs });
+    const estimate = part.isEstimate === true ? { isEstimate: true as const } : {};
+    yield this.#word({ textOffset: part.textOffset + textOffset, atMs: part.atMs + atMs, ...estimate });
   }
 
   /** The end of the voice's audio. */
@@ -61,15 +76,18 @@ export class Sentence {
 
   /**
    * The voice has failed. What it has not said is the rest from now on; false: there is none.
-   * @param msPerChar the pace of the voice; null: not known yet
+   * @param pace of the voice; null: not known yet
    */
-  goOn(msPerChar: number | null): boolean {
+  goOn(pace: Pace | null): boolean {
     this.close();
     const { textOffset, atMs } = this.#from;
     const words = this.#words
       .filter((word) => word.textOffset >= textOffset)
-      .map((word) => ({ textOffset: word.textOffset - textOffset, atMs: word.atMs - atMs }));
-    const offset = restFrom(this.rest, words, this.#audioMs - atMs, msPerChar);
+      .map((word) => ({ ...word, textOffset: word.textOffset - textOffset, atMs: word.atMs - atMs }));
+    const heard = { audioMs: this.#audioMs - atMs, words, pauses: this.#pauses.find() };
+    const offset = restFrom(this.rest, heard, pace);
+    this.#pauses = new Pauses();
+    this.#hasTimes = false;
     this.#from = { textOffset: textOffset + offset, atMs: this.#audioMs };
     this.#ownWords = 0;
     return isSpeakable(this.rest);
@@ -95,6 +113,7 @@ export class Sentence {
 
   #timed(samples: Int16Array): AudioPart {
     const sampleRateHz = this.#rateHz ?? 0;
+    if (!this.#hasTimes) this.#pauses.push(samples, sampleRateHz);
     this.#audioMs += (samples.length * 1_000) / sampleRateHz;
     return { type: "audio", samples, sampleRateHz };
   }
@@ -114,7 +133,8 @@ export class Sentence {
     for (const { start } of wordSpans(this.rest)) {
       const startsMs = atMs + (start / SPOKEN_CHARS_PER_SECOND) * 1_000;
       if (startsMs >= this.#audioMs) break;
-      if (startsMs >= beganMs) yield this.#word({ textOffset: textOffset + start, atMs: startsMs });
+      if (startsMs >= beganMs)
+        yield this.#word({ textOffset: textOffset + start, atMs: startsMs, isEstimate: true });
     }
   }
 }

@@ -11,7 +11,9 @@ import type { EngineUser } from "../../ports/engine-steps.ts";
 import type { TtsEngine, TtsPart, TtsRequest } from "../../ports/tts.ts";
 import { EngineList, type ListOptions, type UseOf } from "./engine-list.ts";
 import type { ListedEngine } from "./listed-engine.ts";
+import { Paces } from "./paces.ts";
 import { isSpeakable, Sentence } from "./sentence.ts";
+import type { Pace } from "./spoken-place.ts";
 import { streamed } from "./streamed.ts";
 
 /** Voices answer within 0.3 s; a second and a half of silence before a sentence is noticed. */
@@ -61,8 +63,7 @@ class TtsChain {
   readonly #limitMs: number;
   /** The latest sentence of each call: a voice may work on its sentences one after the other. */
   readonly #latest = new WeakMap<EngineUser, Promise<null>>();
-  /** The pace of each voice in its latest whole sentence, in ms for a character. */
-  readonly #paces = new WeakMap<Listed, number>();
+  readonly #paces = new Paces();
 
   constructor(list: EngineList<TtsEngine>, limitMs: number) {
     this.#list = list;
@@ -156,13 +157,14 @@ class TtsChain {
     return (listed) => (listed === this.#list.first ? (voice ?? "") : "");
   }
 
-  #paceOf({ serving }: Speaking): number | null {
-    return serving === null ? null : (this.#paces.get(serving) ?? null);
+  #paceOf({ serving, request }: Speaking): Pace | null {
+    return serving === null ? null : this.#paces.of(serving, this.#useOf(request)(serving));
   }
 
-  #notePace({ serving, sentence, request: { text } }: Speaking): void {
-    if (serving === null || sentence.isContinued || text.length < PACE_CHARS_MIN) return;
-    this.#paces.set(serving, sentence.audioMs / text.length);
+  #notePace({ serving, sentence, request }: Speaking): void {
+    const { spoken } = sentence;
+    if (serving === null || spoken === null || request.text.length < PACE_CHARS_MIN) return;
+    this.#paces.note(serving, this.#useOf(request)(serving), spoken);
   }
 }
 

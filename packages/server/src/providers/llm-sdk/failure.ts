@@ -49,12 +49,28 @@ function apiCallSentence(error: Error): string {
   const status = field(error, "statusCode");
   if (typeof status !== "number" || status < 300)
     return connectionSentence(error) ?? "sent something that is not a chat completion";
+  const message = saidBy(error);
+  return message === null ? `answered HTTP ${String(status)}` : `answered HTTP ${String(status)}: ${message}`;
+}
+
+/** What the server says of a refused request. */
+function saidBy(error: Error): string | null {
   const data = field(error, "data");
   // Mistral and Amazon Bedrock have no object around it.
   const message = field(field(data, "error"), "message") ?? field(data, "message");
-  return typeof message === "string" && message !== ""
-    ? `answered HTTP ${String(status)}: ${message}`
-    : `answered HTTP ${String(status)}`;
+  return typeof message === "string" && message !== "" ? message : null;
+}
+
+/** Statuses of a body with a field that is refused. */
+const REFUSED_FIELDS: readonly unknown[] = [400, 422];
+
+/**
+ * Whether the model takes no temperature, or no other than its own. OpenAI: "Unsupported value: 'temperature' does not
+ * support 0 with this model"; Anthropic, also by Amazon Bedrock: "`temperature` is deprecated for this model".
+ */
+export function refusesTemperature(error: unknown): boolean {
+  if (!(error instanceof Error) || !REFUSED_FIELDS.includes(field(error, "statusCode"))) return false;
+  return /\btemperature\b/i.test(saidBy(error) ?? "");
 }
 
 /** Whether the server refuses the key, the address or the model. */

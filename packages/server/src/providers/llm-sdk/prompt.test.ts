@@ -37,9 +37,13 @@ describe("the prompt for an OpenAI-compatible server", () => {
       llmRequest({
         messages: [
           { role: "user", text: "When do you open?" },
-          { role: "agent", text: "Let me see.", toolCalls: [call("1"), call("2")] },
-          { role: "tool", invocationId: "2", toolName: "lookup", text: "at ten" },
-          { role: "tool", invocationId: "1", toolName: "lookup", text: "at nine" },
+          {
+            role: "agent",
+            text: "Let me see.",
+            toolCalls: [call("call00001"), call("call_of another vendor")],
+          },
+          { role: "tool", invocationId: "call_of another vendor", toolName: "lookup", text: "at ten" },
+          { role: "tool", invocationId: "call00001", toolName: "lookup", text: "at nine" },
         ],
       }),
     );
@@ -49,8 +53,13 @@ describe("the prompt for an OpenAI-compatible server", () => {
         role: "assistant",
         content: [
           { type: "text", text: "Let me see." },
-          { type: "tool-call", toolCallId: "1", toolName: "lookup", input: { q: "1" } },
-          { type: "tool-call", toolCallId: "2", toolName: "lookup", input: { q: "2" } },
+          { type: "tool-call", toolCallId: "call00001", toolName: "lookup", input: { q: "call00001" } },
+          {
+            type: "tool-call",
+            toolCallId: expect.stringMatching(/^[a-f\d]{9}$/) as unknown,
+            toolName: "lookup",
+            input: { q: "call_of another vendor" },
+          },
         ],
       },
       {
@@ -58,13 +67,13 @@ describe("the prompt for an OpenAI-compatible server", () => {
         content: [
           {
             type: "tool-result",
-            toolCallId: "1",
+            toolCallId: "call00001",
             toolName: "lookup",
             output: { type: "text", value: "at nine" },
           },
           {
             type: "tool-result",
-            toolCallId: "2",
+            toolCallId: expect.stringMatching(/^[a-f\d]{9}$/) as unknown,
             toolName: "lookup",
             output: { type: "text", value: "at ten" },
           },

@@ -1,5 +1,6 @@
 /** Maps a request of the port to the prompt of the `ai` SDK. Pure. */
 
+import { createHash } from "node:crypto";
 import type { ModelMessage, SystemModelMessage, UserModelMessage } from "ai";
 import type { LlmMessage, LlmToolCall } from "@parley/schema";
 import type { LlmRequest } from "../../ports/llm.ts";
@@ -123,7 +124,7 @@ function exchange(
         ...(text === "" ? [] : [{ type: "text" as const, text }]),
         ...calls.map((call) => ({
           type: "tool-call" as const,
-          toolCallId: call.id,
+          toolCallId: callId(call.id),
           toolName: call.name,
           input: call.arguments,
         })),
@@ -133,12 +134,23 @@ function exchange(
       role: "tool",
       content: calls.map((call) => ({
         type: "tool-result" as const,
-        toolCallId: call.id,
+        toolCallId: callId(call.id),
         toolName: call.name,
         output: { type: "text" as const, value: results.get(call.id) ?? LOST_RESULT },
       })),
     },
   ];
+}
+
+const CALL_ID = /^[a-zA-Z0-9]{9}$/;
+
+/**
+ * An id that every vendor accepts, the same in each request. Ids of the history may come from another vendor or from the
+ * user of the interface. Mistral, and servers that run its models with its own tokenizer, accept nine letters and digits
+ * only; OpenAI at most 40 characters; Anthropic letters, digits, `_` and `-`.
+ */
+function callId(id: string): string {
+  return CALL_ID.test(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, 9);
 }
 
 function shaped(messages: readonly ModelMessage[], shape: PromptShape): ModelMessage[] {

@@ -8,7 +8,7 @@ import type { LlmEngine, LlmPart, LlmRequest } from "../../ports/llm.ts";
 import { EngineFailure } from "../../ports/engine-failure.ts";
 import type { EngineOrigin } from "../../ports/engine-origin.ts";
 import { throwIfAborted } from "../../pacing/abort.ts";
-import { describeFailure, failureType, isRefusal } from "./failure.ts";
+import { describeFailure, failureType, isRefusal, refusesTemperature } from "./failure.ts";
 import { toPrompt, type PromptShape } from "./prompt.ts";
 
 export interface SdkLlmOptions {
@@ -31,9 +31,11 @@ export interface SdkLlmOptions {
 const MOST_TOKENS = 2 ** 31 - 1;
 
 type FinishReason = (LlmPart & { type: "finish" })["reason"];
+/** @param temperature null: that of the model */
 type Stream = (
   model: string,
   request: LlmRequest,
+  temperature: number | null,
   signal: AbortSignal,
 ) => AsyncIterable<TextStreamPart<ToolSet>>;
 
@@ -41,12 +43,19 @@ interface Engine {
   readonly options: SdkLlmOptions;
   readonly closing: AbortSignal;
   readonly stream: Stream;
+  /** Models that have refused a temperature: those that reason often have one of their own. */
+  readonly ownTemperature: Set<string>;
 }
 
 /** The server is not contacted before the first request. */
 export async function openSdkLlm(options: SdkLlmOptions): Promise<LlmEngine> {
   const closing = new AbortController();
-  const engine: Engine = { options, closing: closing.signal, stream: await loadStream(options) };
+  const engine: Engine = {
+    options,
+    closing: closing.signal,
+    stream: await loadStream(options),
+    ownTemperature: new Set(),
+  };
   const [model] = options.models.values();
   return {
     name: options.name,
@@ -66,7 +75,7 @@ async function loadStream({ connect, shape }: SdkLlmOptions): Promise<Stream> {
   const { streamText, jsonSchema, tool } = await import("ai");
   // It prints warnings about single requests, such as a temperature that a model does not have.
   globalThis.AI_SDK_LOG_WARNINGS = false;
-  return (model, request, signal) => {
+  return (model, request, temperature, signal) => {
     const { system, messages } = toPrompt(request, shape);
     const tools: ToolSet = Object.fromEntries(
       request.tools.map(({ name, description, parameters }) => [
@@ -76,8 +85,8 @@ async function loadStream({ connect, shape }: SdkLlmOptions): Promise<Stream> {
     );
     return streamText({
       model: connect(model),
-      temperature: request.temperature,
       messages,
+      ...(temperature === null ? {} : { temperature }),
       ...(system.length === 0 ? {} : { instructions: system }),
       ...(request.tools.length === 0 ? {} : { tools }),
       maxRetries: 0,
@@ -86,6 +95,35 @@ async function loadStream({ connect, shape }: SdkLlmOptions): Promise<Stream> {
       onError: () => undefined,
     }).fullStream;
   };
+}
+
+/** Parts of an answer. Others may come before an error. */
+const ANSWER_PARTS: ReadonlySet<string> = new Set(["text-delta", "tool-input-start", "tool-call", "finish"]);
+
+/**
+ * Every request has a temperature, and some models refuse any: of the SDK's packages only those of their own vendor know
+ * which. The request is sent again without it, and so are the next ones, once that has had an answer: a refusal of another
+ * field may name a temperature as well, such as that of a tool's parameter.
+ */
+async function* partsOf(
+  { stream, ownTemperature }: Engine,
+  model: string,
+  request: LlmRequest,
+  signal: AbortSignal,
+): AsyncGenerator<TextStreamPart<ToolSet>> {
+  if (!ownTemperature.has(model)) {
+    let isRefused = false;
+    for await (const part of stream(model, request, request.temperature, signal)) {
+      isRefused = part.type === "error" && refusesTemperature(part.error);
+      if (isRefused) break;
+      yield part;
+    }
+    if (!isRefused) return;
+  }
+  for await (const part of stream(model, request, null, signal)) {
+    if (ANSWER_PARTS.has(part.type)) ownTemperature.add(model);
+    yield part;
+  }
 }
 
 async function* generate(engine: Engine, request: LlmRequest, signal: AbortSignal): AsyncGenerator<LlmPart> {
@@ -107,7 +145,7 @@ async function* generate(engine: Engine, request: LlmRequest, signal: AbortSigna
   let finished = false;
   try {
     const any = AbortSignal.any([signal, engine.closing, leaving.signal]);
-    for await (const part of engine.stream(model, request, any)) {
+    for await (const part of partsOf(engine, model, request, any)) {
       check();
       const mapped = mapPart(part);
       if (mapped === null) continue;
@@ -152,6 +190,8 @@ function unwrap(error: unknown): unknown {
 function mapPart(part: TextStreamPart<ToolSet>): LlmPart | null {
   if (part.type === "error") throw new ReportedError(part.error);
   if (part.type === "text-delta") return part.text === "" ? null : { type: "text-delta", text: part.text };
+  if (part.type === "tool-input-start" || part.type === "tool-input-delta")
+    return { type: "tool-call-delta" };
   if (part.type === "tool-call") {
     if (part.invalid === true || !isRecord(part.input))
       throw new BadAnswer("called a tool in a way that cannot be understood");

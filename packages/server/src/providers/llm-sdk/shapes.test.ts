@@ -66,7 +66,7 @@ describe("the shapes of histories", () => {
       role: "assistant",
       content: [
         { type: "text", text: "One moment." },
-        { type: "tool-call", toolCallId: "a" },
+        { type: "tool-call", toolCallId: expect.stringMatching(/^[\da-f]{9}$/) as unknown },
       ],
     });
   });

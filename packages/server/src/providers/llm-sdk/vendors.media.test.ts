@@ -107,6 +107,10 @@ describe.each(SUBJECTS)("$vendor", (subject) => {
       ["lookup", {}],
     ]);
     expect(new Set(got.map(({ id }) => id)).size).toBe(2);
+    // Arguments that are still being written are a sign of life.
+    const begun = parts.findIndex(({ type }) => type === "tool-call-delta");
+    expect(begun).toBeGreaterThan(0);
+    expect(begun).toBeLessThan(parts.findIndex(({ type }) => type === "tool-call"));
     expect(parts.at(-1)).toMatchObject({ reason: "tool-calls" });
   });
 

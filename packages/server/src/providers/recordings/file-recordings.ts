@@ -62,6 +62,16 @@ export async function openFileRecordings(
     return `${callId}${EXTENSION}`;
   };
   const fileOf = (callId: string): string => path.join(dir, nameOf(callId));
+  const begin = async (callId: string, sampleRateHz: number): Promise<FileWriter> => {
+    const file = await create(fileOf(callId));
+    try {
+      await file.write(wavHeader({ sampleRateHz, channels: CHANNELS }, 0), 0, WAV_HEADER_BYTES, 0);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    return new FileWriter(file, sampleRateHz);
+  };
   return {
     isShared: false,
     nameOf,
@@ -74,15 +84,15 @@ export async function openFileRecordings(
       nameOf(callId);
       return Promise.resolve(null);
     },
-    create: async (callId, sampleRateHz) => {
-      const file = await create(fileOf(callId));
-      try {
-        await file.write(wavHeader({ sampleRateHz, channels: CHANNELS }, 0), 0, WAV_HEADER_BYTES, 0);
-      } catch (error) {
-        await file.close();
+    create: begin,
+    resume: async (callId, sampleRateHz, startMs) => {
+      const name = fileOf(callId);
+      const file = await open(name, "r+").catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
         throw error;
-      }
-      return new FileWriter(file, sampleRateHz);
+      });
+      if (file === null) await (await begin(callId, sampleRateHz)).close();
+      return await resumedWriter(file ?? (await open(name, "r+")), sampleRateHz, startMs);
     },
     open: async (callId) => await openRecording(fileOf(callId), WHOLE),
     openPart: async (callId, startMs, endMs) => await openRecording(fileOf(callId), { startMs, endMs }),
@@ -90,6 +100,27 @@ export async function openFileRecordings(
       await rm(fileOf(callId), { force: true });
     },
   };
+}
+
+/** The part of a file that was never written reads as silence. */
+async function resumedWriter(file: FileHandle, sampleRateHz: number, startMs: number): Promise<FileWriter> {
+  try {
+    const head = new Uint8Array(WAV_HEADER_BYTES);
+    await file.read(head, 0, WAV_HEADER_BYTES, 0);
+    const format = parseWavHeader(head);
+    if (format !== null && format.sampleRateHz !== sampleRateHz) {
+      throw new Error("the recording has another sample rate than before");
+    }
+    const { size } = await file.stat();
+    const pairs = Math.floor(Math.max(0, size - WAV_HEADER_BYTES) / PAIR_BYTES);
+    const from = Math.max(pairs, Math.round((startMs * sampleRateHz) / 1000)) * PAIR_BYTES;
+    const writer = new FileWriter(file, sampleRateHz, from);
+    await writer.begin();
+    return writer;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 class FileWriter implements RecordingWriter {
@@ -103,9 +134,16 @@ class FileWriter implements RecordingWriter {
   #failure: Error | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(file: RecordedFile, sampleRateHz: number) {
+  /** @param from bytes of samples that are there already */
+  constructor(file: RecordedFile, sampleRateHz: number, from = 0) {
     this.#file = file;
     this.#sampleRateHz = sampleRateHz;
+    this.#written = from;
+  }
+
+  /** Writes the header of what is there, so that a copy can be played. */
+  begin(): Promise<void> {
+    return this.#writeHeader();
   }
 
   write(samples: Int16Array): void {

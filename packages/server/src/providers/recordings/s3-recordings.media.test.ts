@@ -4,12 +4,13 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bytesOfSamples } from "../../media/pcm.ts";
 import { wavHeader } from "../../media/wav.ts";
+import type { RecordingWriter } from "../../ports/recordings.ts";
 import { describeRecordingsConformance, readWav } from "../../ports/testing/recordings-conformance.ts";
 import { openFileRecordings } from "./file-recordings.ts";
-import { S3Error } from "./s3-objects.ts";
+import { S3Error } from "../s3/s3-objects.ts";
 import { openS3Recordings, type S3Recordings, type S3Settings } from "./s3-recordings.ts";
 import { PART_BYTES } from "./s3-upload.ts";
-import { openS3Peer, type S3Request, type Fault, type S3Peer } from "./testing/s3-peer.ts";
+import { openS3Peer, type S3Request, type Fault, type S3Peer } from "../s3/testing/s3-peer.ts";
 
 const credentials = { accessKeyId: "KEYID", secretAccessKey: "sec/ret+key", region: "eu-test-1" };
 const never = new AbortController().signal;
@@ -45,26 +46,37 @@ describeRecordingsConformance("bucket, uploaded", async () => {
   const writing = openS3Recordings(await openFileRecordings(dir), settingsOf(peer));
   const reading = openS3Recordings(await openFileRecordings(other), settingsOf(peer));
   const live = new Set<string>();
-  const of = (callId: string): S3Recordings => (live.has(callId) ? writing : reading);
+  const finished = new Set<string>();
+  /** Recordings are uploaded once their call is over: here, when they are read. */
+  const of = async (callId: string): Promise<S3Recordings> => {
+    if (finished.delete(callId)) {
+      expect(await writing.upload(callId, never)).toBe(true);
+      await writing.forgetFile(callId);
+      live.delete(callId);
+    }
+    return live.has(callId) ? writing : reading;
+  };
+  const uploaded = (callId: string, writer: RecordingWriter): RecordingWriter => {
+    live.add(callId);
+    finished.delete(callId);
+    const close = async (): Promise<void> => {
+      await writer.close();
+      finished.add(callId);
+    };
+    return { write: (samples) => writer.write(samples), close };
+  };
   return {
     recordings: {
       isShared: true,
-      create: async (callId, rate) => {
-        const writer = await writing.create(callId, rate);
-        live.add(callId);
-        let closing: Promise<void> | null = null;
-        const close = async (): Promise<void> => {
-          await writer.close();
-          expect(await writing.upload(callId, never)).toBe(true);
-          await writing.forgetFile(callId);
-          live.delete(callId);
-        };
-        return { write: (samples) => writer.write(samples), close: () => (closing ??= close()) };
+      create: async (callId, rate) => uploaded(callId, await writing.create(callId, rate)),
+      resume: async (callId, rate, startMs) => uploaded(callId, await writing.resume(callId, rate, startMs)),
+      open: async (callId) => (await of(callId)).open(callId),
+      openPart: async (callId, startMs, endMs) => (await of(callId)).openPart(callId, startMs, endMs),
+      link: async (callId) => (await of(callId)).link(callId),
+      remove: async (callId) => {
+        await of(callId);
+        await reading.remove(callId);
       },
-      open: (callId) => of(callId).open(callId),
-      openPart: (callId, startMs, endMs) => of(callId).openPart(callId, startMs, endMs),
-      link: (callId) => of(callId).link(callId),
-      remove: (callId) => reading.remove(callId),
     },
     close: async () => {
       await peer.close();

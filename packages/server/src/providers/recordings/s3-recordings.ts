@@ -11,7 +11,7 @@ import {
   type RecordingWriter,
 } from "../../ports/recordings.ts";
 import type { LocalRecordings } from "./file-recordings.ts";
-import { openS3Objects, type S3Objects, type S3Target } from "./s3-objects.ts";
+import { openS3Objects, type S3Objects, type S3Target } from "../s3/s3-objects.ts";
 import { uploadRecording } from "./s3-upload.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 
@@ -63,10 +63,18 @@ class BucketRecordings implements S3Recordings {
 
   readonly isShared = true;
 
-  async create(callId: string, sampleRateHz: number): Promise<RecordingWriter> {
+  create(callId: string, sampleRateHz: number): Promise<RecordingWriter> {
+    return this.#write(callId, () => this.#local.create(callId, sampleRateHz));
+  }
+
+  resume(callId: string, sampleRateHz: number, startMs: number): Promise<RecordingWriter> {
+    return this.#write(callId, () => this.#local.resume(callId, sampleRateHz, startMs));
+  }
+
+  async #write(callId: string, open: () => Promise<RecordingWriter>): Promise<RecordingWriter> {
     // Added before the file exists, so that it does not count as finished.
     this.#writing.add(callId);
-    const writer = await this.#local.create(callId, sampleRateHz).catch((error: unknown) => {
+    const writer = await open().catch((error: unknown) => {
       this.#writing.delete(callId);
       throw error;
     });

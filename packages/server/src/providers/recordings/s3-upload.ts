@@ -1,7 +1,7 @@
 /** Uploads one recording to the bucket: in one request, or in parts if it is long. */
 
 import type { OpenedRecording } from "../../ports/recordings.ts";
-import type { S3Objects, UploadedPart } from "./s3-objects.ts";
+import type { S3Objects, UploadedPart } from "../s3/s3-objects.ts";
 
 /** Part size, held in memory once per upload. S3 requires at least 5 MiB; 10,000 parts are 350 hours of audio. */
 export const PART_BYTES = 8 * 1_048_576;

@@ -1,6 +1,6 @@
 /** Sentences of vendors that answer each with audio, times of words and a last message. */
 
-import type { EngineFailure } from "../../ports/engine-failure.ts";
+import { EngineFailure } from "../../ports/engine-failure.ts";
 import type { TtsPart } from "../../ports/tts.ts";
 import type { AudioOutput } from "../../ports/voice-provider.ts";
 import { type AudioFormat, nearestRate } from "./audio-frames.ts";
@@ -11,7 +11,12 @@ import { SpokenParts, type SpokenPiece } from "./spoken-parts.ts";
 export interface SpeechMessage extends SpokenPiece {
   readonly failure?: EngineFailure;
   readonly isLast?: boolean;
+  /** All audio has come, but the vendor has not ended the request yet. */
+  readonly isSpoken?: boolean;
 }
+
+/** After `isSpoken`: the vendor's end of the request, and audio that comes nevertheless. It is a few ms behind. */
+const END_LIMIT_MS = 1_000;
 
 /** The least that any model of these vendors takes in a request; a sentence of a call has some hundred characters. */
 export const MAX_TEXT_CHARS = 3_000;
@@ -31,14 +36,29 @@ export async function* readSpeech(
   { vendor, text, format, silenceLimitMs, ended }: ReadSpeechOptions,
 ): AsyncGenerator<TtsPart> {
   const spoken = new SpokenParts(vendor, text, format);
+  let isSpoken = false;
   for (let isLast = false; !isLast;) {
-    const message = await request.next(silenceLimitMs);
+    const message: SpeechMessage | null = isSpoken
+      ? await nextOrEnd(request)
+      : await request.next(silenceLimitMs);
+    if (message === null) break;
     isLast = message.isLast === true;
+    isSpoken = message.isSpoken === true || (isSpoken && message.audio === undefined);
     if (message.failure !== undefined || isLast) ended();
     if (message.failure !== undefined) throw message.failure;
     yield* spoken.take(message);
   }
   yield* spoken.end();
+}
+
+/** Null: nothing has come. */
+async function nextOrEnd(request: SocketRequest<SpeechMessage>): Promise<SpeechMessage | null> {
+  try {
+    return await request.next(END_LIMIT_MS);
+  } catch (error) {
+    if (error instanceof EngineFailure && error.type === "timeout") return null;
+    throw error;
+  }
 }
 
 /** What the vendor is asked for: mu-law where it is played so, else PCM at the nearest rate. */

@@ -52,47 +52,49 @@ export const ClientMessage = z.discriminatedUnion("type", [
 
 /** API reference "Live Audio", messages of the server. */
 const Word = z.strictObject({
-  word: z.string(),
-  start: z.number(),
-  end: z.number(),
-  confidence: z.number(),
+  word: z.string(), // "Live Audio", words: `word`
+  start: z.number(), // "Live Audio", words: `start`
+  end: z.number(), // "Live Audio", words: `end`
+  confidence: z.number(), // "Live Audio", words: `confidence`
   // "Punctuation": only with `punctuate`.
   punctuated_word: z.string().optional(),
 });
 
 export const ServerMessage = z.discriminatedUnion("type", [
   z.strictObject({
-    type: z.literal("Results"),
-    channel_index: z.tuple([z.number(), z.number()]),
+    type: z.literal("Results"), // "Live Audio", Results: `type`
+    channel_index: z.tuple([z.number(), z.number()]), // "Live Audio", Results: `channel_index`
     // "Word timings" of "Audio Keep Alive": seconds of audio, pauses without audio do not count.
     start: z.number(),
-    duration: z.number(),
+    duration: z.number(), // "Live Audio", Results: `duration`
     // "Interim results": false for text that may still change.
     is_final: z.boolean(),
     // "Endpointing": the pause was as long as was asked for. The transcript may be empty.
     speech_final: z.boolean(),
     // "Finalize": may be missing where little audio was left to recognise.
     from_finalize: z.boolean(),
+    // "Live Audio", Results: one alternative, with its words.
     channel: z.strictObject({
+      // "Live Audio", Results: `channel.alternatives`.
       alternatives: z.array(
         z.strictObject({ transcript: z.string(), confidence: z.number(), words: z.array(Word) }),
       ),
     }),
-    metadata: z.strictObject({ request_id: z.string() }),
+    metadata: z.strictObject({ request_id: z.string() }), // "Live Audio", Results: `metadata`
   }),
   // "Close Stream": the last message.
   z.strictObject({
-    type: z.literal("Metadata"),
-    request_id: z.string(),
-    duration: z.number(),
-    channels: z.number(),
-    created: z.string(),
+    type: z.literal("Metadata"), // "Live Audio", Metadata: `type`
+    request_id: z.string(), // "Live Audio", Metadata: `request_id`
+    duration: z.number(), // "Live Audio", Metadata: `duration`
+    channels: z.number(), // "Live Audio", Metadata: `channels`
+    created: z.string(), // "Live Audio", Metadata: `created`
   }),
   // "Speech Started" and "Utterance End": only with `vad_events` and `utterance_end_ms`.
   z.strictObject({ type: z.literal("SpeechStarted"), channel: z.array(z.number()), timestamp: z.number() }),
   z.strictObject({
-    type: z.literal("UtteranceEnd"),
-    channel: z.array(z.number()),
+    type: z.literal("UtteranceEnd"), // "Live Audio", UtteranceEnd: `type`
+    channel: z.array(z.number()), // "Live Audio", UtteranceEnd: `channel`
     // Seconds of audio; -1: there was no word.
     last_word_end: z.number(),
   }),
@@ -101,7 +103,7 @@ export type ServerMessage = z.infer<typeof ServerMessage>;
 
 /** "Error handling" of live audio: the body of a refused upgrade. */
 export const Refusal = z.strictObject({
-  err_code: z.string(),
-  err_msg: z.string(),
-  request_id: z.string(),
+  err_code: z.string(), // "Error handling": `err_code`
+  err_msg: z.string(), // "Error handling": `err_msg`
+  request_id: z.string(), // "Error handling": `request_id`
 });

@@ -17,7 +17,7 @@ export const FluxQuery = z.strictObject({
   model: z.string().regex(/^flux-[a-z0-9-]{1,60}$/),
   // "Encoding" and "Sample rate": required for raw audio.
   encoding: z.literal("linear16"),
-  sample_rate: z.literal("16000"),
+  sample_rate: z.literal("16000"), // "Flux", query: `sample_rate`
   // "End-of-Turn Detection Parameters": 0.3 to 0.9; without it there are no early ends of turns.
   eager_eot_threshold: share(0.3, 0.9),
   // The same page: 0.5 to 1.0.
@@ -48,37 +48,37 @@ export const FluxClientMessage = z.discriminatedUnion("type", [
 export const FluxServerMessage = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("Connected"), request_id: z.string(), sequence_id: z.number() }),
   z.strictObject({
-    type: z.literal("TurnInfo"),
-    request_id: z.string(),
-    sequence_id: z.number(),
+    type: z.literal("TurnInfo"), // "Flux", TurnInfo: `type`
+    request_id: z.string(), // "Flux", TurnInfo: `request_id`
+    sequence_id: z.number(), // "Flux", TurnInfo: `sequence_id`
     // "Understanding the Flux State Machine".
     event: z.enum(["Update", "StartOfTurn", "EagerEndOfTurn", "TurnResumed", "EndOfTurn"]),
     // It grows after each `EndOfTurn`.
     turn_index: z.number(),
     // Seconds of audio.
     audio_window_start: z.number(),
-    audio_window_end: z.number(),
+    audio_window_end: z.number(), // "Flux", TurnInfo: `audio_window_end`
     // Of the whole turn so far.
     transcript: z.string(),
     // Times of words are in later versions only.
     words: z.array(
       z.strictObject({
-        word: z.string(),
-        confidence: z.number(),
-        start: z.number().optional(),
-        end: z.number().optional(),
+        word: z.string(), // "Flux", TurnInfo: `word`
+        confidence: z.number(), // "Flux", TurnInfo: `confidence`
+        start: z.number().optional(), // "Flux", TurnInfo: `start`
+        end: z.number().optional(), // "Flux", TurnInfo: `end`
       }),
     ),
-    end_of_turn_confidence: z.number(),
+    end_of_turn_confidence: z.number(), // "Flux", TurnInfo: `end_of_turn_confidence`
     // "Force End Turn": what has ended the turn.
     trigger: z.enum(["model", "manual"]).optional(),
   }),
   // API reference "FatalError": the socket is closed afterwards.
   z.strictObject({
-    type: z.literal("Error"),
-    sequence_id: z.number(),
-    code: z.string(),
-    description: z.string(),
+    type: z.literal("Error"), // "Flux", Error: `type`
+    sequence_id: z.number(), // "Flux", Error: `sequence_id`
+    code: z.string(), // "Flux", Error: `code`
+    description: z.string(), // "Flux", Error: `description`
   }),
 ]);
 export type FluxServerMessage = z.infer<typeof FluxServerMessage>;

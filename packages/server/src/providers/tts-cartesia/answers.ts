@@ -17,9 +17,11 @@ const Message = z.object({
   data: z.string().nullish(),
   done: z.boolean().nullish(),
   status_code: z.number().nullish(),
+  // Times of another shape are left out: the audio is worth more than they are.
   word_timestamps: z
     .object({ words: z.array(z.string()).max(MAX_WORDS), start: z.array(z.number()).max(MAX_WORDS) })
-    .nullish(),
+    .nullish()
+    .catch(null),
   error_code: z.string().nullish(),
   title: z.string().nullish(),
   message: z.string().nullish(),

@@ -19,11 +19,13 @@ const Alignment = z.object({
 
 const Message = z.object({
   audio: z.string().nullish(),
-  alignment: Alignment.nullish(),
-  normalizedAlignment: Alignment.nullish(),
-  normalized_alignment: Alignment.nullish(),
+  // Times of another shape are left out: the audio is worth more than they are.
+  alignment: Alignment.nullish().catch(null),
+  normalizedAlignment: Alignment.nullish().catch(null),
+  normalized_alignment: Alignment.nullish().catch(null),
   isFinal: z.boolean().nullish(),
   is_final: z.boolean().nullish(),
+  is_final_audio_for_turn: z.boolean().nullish(),
   contextId: z.string().nullish(),
   context_id: z.string().nullish(),
   error: z.string().nullish(),
@@ -85,6 +87,7 @@ export function readAnswer(data: string | Uint8Array, secrets: readonly string[]
     to,
     message: {
       isLast,
+      ...(message.is_final_audio_for_turn === true ? { isSpoken: true } : {}),
       ...(message.audio === undefined || message.audio === null ? {} : { audio: message.audio }),
       ...(alignment === null
         ? {}

@@ -4,6 +4,8 @@
  *
  * "Multi" below: ElevenLabs API reference, Text to Speech, Multi-Context WebSocket
  * (`/v1/text-to-speech/{voice_id}/multi-stream-input`). "Guide": ElevenLabs documentation, Multi-Context WebSocket guide.
+ * "Dialogue": API reference, Text to Dialogue, Multi-Context WebSocket (`/v1/text-to-dialogue/multi-stream-input`), and the
+ * guide Realtime Text to Dialogue. Those pages could not be read; the shapes are those that several public clients send.
  */
 
 import { z } from "zod";
@@ -103,6 +105,45 @@ export const KeepContextAlive = z.strictObject({
 
 /** Multi, Send: `closeSocketClient`. */
 export const CloseSocket = z.strictObject({ close_socket: z.literal(true) });
+
+/** Dialogue, Query parameters. The voice is no part of the address. */
+export const DialogueQuery = z.strictObject({
+  model_id: z.string().regex(/^eleven_v[34]/), // Dialogue, Query parameters: `model_id`, v3 and v4 only
+  output_format: z.enum(OUTPUT_FORMATS), // Dialogue, Query parameters: `output_format`
+  language_code: z
+    .string()
+    .regex(/^[a-z]{2,3}$/)
+    .optional(), // Dialogue, Query parameters: `language_code`, ISO 639-1
+  sync_alignment: flag.optional(), // Dialogue, Query parameters: `sync_alignment`
+});
+
+/** Dialogue, Send: the first message of a context registers its voices. */
+export const InitialiseDialogue = z.strictObject({
+  context_id: contextId, // Dialogue: `context_id`
+  voices: z.array(z.string().min(1)).length(1), // Dialogue: `voices`; `eleven_v4_turbo` takes exactly one
+  voice_settings: z.strictObject({ stability: z.number().min(0).max(1) }).optional(), // Dialogue: `voice_settings`
+  pronunciation_dictionary_locators: Locators.optional(), // Dialogue: `pronunciation_dictionary_locators`
+});
+export type InitialiseDialogue = z.output<typeof InitialiseDialogue>;
+
+/** Dialogue, Send: text. */
+export const SendInputs = z.strictObject({
+  context_id: contextId, // Dialogue: `context_id`
+  inputs: z
+    .array(
+      z.strictObject({
+        text: z.string().min(1), // Dialogue, inputs: `text`
+        voice_id: z.string().min(1), // Dialogue, inputs: `voice_id`, one of `voices`
+        new_turn: z.boolean().optional(), // Dialogue, inputs: `new_turn`
+      }),
+    )
+    .min(1),
+});
+export type SendInputs = z.output<typeof SendInputs>;
+
+/** Dialogue, Send: speaks what waits. */
+export const FlushDialogue = z.strictObject({ context_id: contextId, flush: z.literal(true) });
+export type FlushDialogue = z.output<typeof FlushDialogue>;
 
 /** Multi, Receive: `alignment` and `normalizedAlignment`. Times are from the beginning of the chunk. */
 const Alignment = z.strictObject({

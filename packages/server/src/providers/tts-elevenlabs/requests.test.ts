@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { ProviderVoice, VoiceUse } from "../../ports/voice-provider.ts";
-import { InitialiseContext, Query, SendText } from "./contract.ts";
+import {
+  DialogueQuery,
+  FlushDialogue,
+  InitialiseContext,
+  InitialiseDialogue,
+  Query,
+  SendInputs,
+  SendText,
+} from "./contract.ts";
 import { readAnswer, readClose } from "./answers.ts";
 import { messagesFor, urlOf } from "./requests.ts";
 
@@ -73,6 +81,59 @@ describe("what is sent to ElevenLabs", () => {
   });
 });
 
+describe("what is sent to ElevenLabs for Eleven v3 and v4", () => {
+  it.each(["eleven_v3", "eleven_v3_conversational", "eleven_v4", "eleven_v4_turbo"])(
+    "asks the websocket for dialogue for %s",
+    (model) => {
+      const voice = { voiceId: "v", model, enableSsmlParsing: true, optimizeStreamingLatency: 1 };
+      const url = new URL(urlOf(BASE, use(voice, "de-CH")));
+      expect(url.href.split("?")[0]).toBe("wss://api.elevenlabs.io/v1/text-to-dialogue/multi-stream-input");
+      expect(DialogueQuery.parse(Object.fromEntries(url.searchParams))).toEqual({
+        model_id: model,
+        output_format: "pcm_16000",
+        language_code: "de",
+        sync_alignment: "true",
+      });
+    },
+  );
+
+  it.each(["eleven_flash_v2_5", "eleven_multilingual_v2", "eleven_turbo_v2"])(
+    "asks the websocket for speech for %s",
+    (model) => {
+      expect(urlOf(BASE, use({ voiceId: "v", model }))).toContain("/v1/text-to-speech/v/multi-stream-input?");
+    },
+  );
+
+  it.each([
+    ["eleven_v4_turbo", 0.4, 0.4],
+    ["eleven_v3", 0.4, 0.5],
+    ["eleven_v3", 0.2, 0],
+    ["eleven_v3_conversational", 0.8, 1],
+  ])("sends of the settings only the stability, for %s %d as %d", (model, stability, sent) => {
+    const voice: ProviderVoice<"provider1"> = {
+      voiceId: "v",
+      model,
+      stability,
+      speed: 1.1,
+      style: 0.5,
+      pronunciationDictionaries: [{ dictionaryId: "d1" }],
+    };
+    const [first = "", second = "", third = "", fourth = ""] = messagesFor("c1", voice, "Hello.");
+    expect(InitialiseDialogue.parse(JSON.parse(first))).toEqual({
+      context_id: "c1",
+      voices: ["v"],
+      voice_settings: { stability: sent },
+      pronunciation_dictionary_locators: [{ pronunciation_dictionary_id: "d1" }],
+    });
+    expect(SendInputs.parse(JSON.parse(second))).toEqual({
+      context_id: "c1",
+      inputs: [{ text: "Hello.", voice_id: "v", new_turn: true }],
+    });
+    expect(FlushDialogue.parse(JSON.parse(third))).toEqual({ context_id: "c1", flush: true });
+    expect(JSON.parse(fourth)).toEqual({ context_id: "c1", close_context: true });
+  });
+});
+
 describe("what ElevenLabs answers", () => {
   const read = (value: unknown) => readAnswer(JSON.stringify(value), ["secret-key"]);
 
@@ -99,11 +160,19 @@ describe("what ElevenLabs answers", () => {
 
   it("ignores what has no context and refuses other shapes", () => {
     expect(read({ audio: "AAAA" })).toBeNull();
-    for (const value of [null, [], 7, "text", { audio: 7 }, { contextId: "c", alignment: { chars: "abc" } }])
+    for (const value of [null, [], 7, "text", { audio: 7 }])
       expect(() => read(value)).toThrow(/another shape|not an object/);
     expect(() => readAnswer("{", [])).toThrow("not JSON");
     expect(() => readAnswer(Uint8Array.of(1), [])).toThrow("binary");
   });
+
+  it.each([{ chars: "abc" }, ["a", "b"], { characters: ["a"], character_start_times_seconds: [0] }])(
+    "plays the audio where the times have another shape: %j",
+    (alignment) => {
+      const routed = read({ audio: "AAAA", contextId: "c", alignment });
+      expect(routed).toEqual({ to: "c", message: { audio: "AAAA", isLast: false } });
+    },
+  );
 
   it("reads a policy close as a refusal, unless it names a time limit", () => {
     expect(readClose(1_000, "")).toBeNull();

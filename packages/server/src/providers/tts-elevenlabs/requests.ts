@@ -5,6 +5,7 @@ import type { ProviderVoice, VoiceUse } from "../../ports/voice-provider.ts";
 import type { AudioFormat } from "../sockets/audio-frames.ts";
 import { socketUrl } from "../sockets/socket-protocol.ts";
 import { formatFor, languageCode } from "../sockets/speech.ts";
+import { DIALOGUE_PATH, dialogueMessages, isDialogueModel } from "./dialogue.ts";
 import type { CloseContext, InitialiseContext, OutputFormat, SendText, VoiceSettings } from "./contract.ts";
 
 export const VENDOR = "ElevenLabs";
@@ -37,18 +38,29 @@ export function audioFormat({ voice, output }: VoiceUse<"provider1">): AudioForm
   );
 }
 
+/** Whether the websocket for dialogue speaks it. */
+export function usesDialogue({ model = DEFAULT_MODEL }: Voice): boolean {
+  return isDialogueModel(model);
+}
+
+function voiceIdOf({ voiceId }: Voice): string {
+  if (voiceId !== undefined) return voiceId;
+  const message = `a voice of ${VENDOR} needs a voiceId`;
+  throw new EngineFailure(message, { isPermanent: true, type: "unknown_voice" });
+}
+
 /** All that is fixed for a socket. Throws for a voice without a name. */
 export function urlOf(baseUrl: string, use: VoiceUse<"provider1">): string {
   const { voice, language } = use;
-  if (voice.voiceId === undefined) {
-    const message = `a voice of ${VENDOR} needs a voiceId`;
-    throw new EngineFailure(message, { isPermanent: true, type: "unknown_voice" });
-  }
+  const voiceId = voiceIdOf(voice);
   const model = voice.model ?? DEFAULT_MODEL;
-  return socketUrl(baseUrl, `/v1/text-to-speech/${encodeURIComponent(voice.voiceId)}/multi-stream-input`, {
-    model_id: model,
-    output_format: outputFormat(audioFormat(use)),
-    language_code: MODELS_WITH_LANGUAGE.has(model) ? languageCode(language, LANGUAGES, { tl: "fil" }) : null,
+  const code = languageCode(language, LANGUAGES, { tl: "fil" });
+  const fixed = { model_id: model, output_format: outputFormat(audioFormat(use)) };
+  if (usesDialogue(voice))
+    return socketUrl(baseUrl, DIALOGUE_PATH, { ...fixed, language_code: code, sync_alignment: true });
+  return socketUrl(baseUrl, `/v1/text-to-speech/${encodeURIComponent(voiceId)}/multi-stream-input`, {
+    ...fixed,
+    language_code: MODELS_WITH_LANGUAGE.has(model) ? code : null,
     enable_ssml_parsing: voice.enableSsmlParsing,
     optimize_streaming_latency: voice.optimizeStreamingLatency,
     inactivity_timeout: INACTIVITY_TIMEOUT_S,
@@ -65,6 +77,9 @@ function outputFormat({ encoding, sampleRateHz }: AudioFormat): OutputFormat {
 
 /** Opens a context, gives it the whole text, and lets it end after that. */
 export function messagesFor(contextId: string, voice: Voice, text: string): string[] {
+  const { model = DEFAULT_MODEL } = voice;
+  if (isDialogueModel(model))
+    return dialogueMessages(contextId, { voice, voiceId: voiceIdOf(voice), model }, text);
   const settings = voiceSettings(voice);
   const dictionaries = voice.pronunciationDictionaries ?? [];
   const first: InitialiseContext = {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { TtsPart } from "../../ports/tts.ts";
 import { collect, neverAborted } from "../../ports/testing/collect.ts";
@@ -165,6 +166,100 @@ describe("ElevenLabs", () => {
     expect(fake.requests).toEqual([]);
   });
 });
+
+const DIALOGUE: ProviderVoice<"provider1"> = { voiceId: "voice-1", model: "eleven_v4_turbo", stability: 0.4 };
+
+describeTtsConformance("Eleven v4", {
+  open: async () => {
+    const { provider, use } = await open();
+    return providerEngine(provider, { ...use, voice: DIALOGUE });
+  },
+  language: "en",
+  openHanging: async () => {
+    const { provider, use, fake } = await open(faultOnly("hang"));
+    return { engine: providerEngine(provider, { ...use, voice: DIALOGUE }), reached: fake.reached };
+  },
+  openFailing: async () => {
+    const { provider, use } = await open(faultOnly("server error"));
+    return providerEngine(provider, { ...use, voice: DIALOGUE });
+  },
+});
+
+describe("Eleven v3 and v4", () => {
+  it("speak with the times of words, and share the sockets of a key between voices", async () => {
+    const { speak, fake } = await open();
+    const { parts, error } = await speak({ voice: DIALOGUE });
+    expect(error).toBeNull();
+    expect(wordsOf(TEXT, parts)).toEqual(["We", "open", "at", "nine,", "and", "close", "late."]);
+    expect(durationMsOf(parts)).toBe(540);
+    expect((await speak()).error).toBeNull();
+    expect((await speak({ voice: { ...DIALOGUE, voiceId: "voice-2" } })).error).toBeNull();
+    expect(fake.requests.map(({ url }) => url?.split("?")[0])).toEqual([
+      "/v1/text-to-dialogue/multi-stream-input",
+      "/v1/text-to-speech/voice-1/multi-stream-input",
+    ]);
+    expect(fake.dialogues.map(({ voices }) => voices)).toEqual([["voice-1"], ["voice-2"]]);
+  });
+
+  it("have at most five contexts on a socket, interrupted ones too", async () => {
+    const { provider, use, fake } = await open({ slowness: 5 });
+    const speech = { ...use, voice: DIALOGUE, text: TEXT };
+    await Promise.all(
+      Array.from({ length: 12 }, async (_, index) => {
+        const abort = new AbortController();
+        await collect(provider.synthesize(speech, abort.signal), () => {
+          if (index % 2 === 0) abort.abort();
+        });
+      }),
+    );
+    await until(() => fake.liveContexts === 0);
+    expect(fake.dialogues).toHaveLength(12);
+    expect(fake.closeCodes).toEqual([]);
+  });
+
+  it("give the whole sentence where the vendor never ends its context, and leave that socket", async () => {
+    const timers = new ManualTimers();
+    const { speak, fake } = await open({ neverEnds: true }, { pool: { timers } });
+    const answer = speak({ voice: DIALOGUE });
+    await until(() => fake.dialogues.length === 1 && fake.liveContexts === 0);
+    const { parts, error } = await passing(timers, answer);
+    expect(error).toBeNull();
+    expect(durationMsOf(parts)).toBe(540);
+    await passing(
+      timers,
+      until(() => fake.openCount === 0),
+    );
+  });
+
+  it("tell a refused voice in the vendor's words", async () => {
+    const { speak } = await open({ voices: ["voice-1"] });
+    const { error } = await speak({ voice: { ...DIALOGUE, voiceId: "voice-9" } });
+    expect(error).toMatchObject({
+      isPermanent: true,
+      message: "ElevenLabs answered A voice with this id was not found.",
+    });
+  });
+
+  it("close a socket before the vendor does, which waits 20 s", async () => {
+    const timers = new ManualTimers();
+    const { speak, fake } = await open({}, { pool: { timers } });
+    expect((await speak({ voice: DIALOGUE })).error).toBeNull();
+    await until(() => fake.liveContexts === 0);
+    timers.pass(14_000);
+    expect(fake.openCount).toBe(1);
+    await passing(
+      timers,
+      until(() => fake.openCount === 0),
+    );
+  });
+});
+
+/** Lets time pass while something is awaited: ten times as fast, so that messages have the time that they need. */
+async function passing<T>(timers: ManualTimers, awaited: Promise<T>): Promise<T> {
+  const done = awaited.then(() => true);
+  while (!(await Promise.race([done, pause(1, false)]))) timers.pass(10);
+  return awaited;
+}
 
 const errorBody = (status: string) => JSON.stringify({ detail: { status, message: `Sentence for ${KEY}` } });
 

@@ -1,6 +1,6 @@
 /**
- * Voices of ElevenLabs over its multi-context websocket: one socket for each key, voice, model and format, with five
- * sentences at a time.
+ * Voices of ElevenLabs over its multi-context websockets: one socket for each key, voice, model and format, with five
+ * sentences at a time. Eleven v3 and v4 have another websocket, whose sockets serve all voices of a key.
  */
 
 import { EngineFailure } from "../../ports/engine-failure.ts";
@@ -14,7 +14,7 @@ import { SILENCE_LIMIT_MS } from "../sockets/socket-voice.ts";
 import { MAX_TEXT_CHARS, readSpeech, type SpeechMessage } from "../sockets/speech.ts";
 import { spokenText } from "../spoken-text.ts";
 import { readAnswer, readClose } from "./answers.ts";
-import { audioFormat, DEFAULT_BASE_URL, messagesFor, urlOf, VENDOR } from "./requests.ts";
+import { audioFormat, DEFAULT_BASE_URL, messagesFor, urlOf, usesDialogue, VENDOR } from "./requests.ts";
 
 export interface ElevenLabsOptions {
   /** Null: the vendor's own. */
@@ -33,31 +33,40 @@ const CONTEXTS_PER_SOCKET = 5;
 const SOCKETS_PER_VOICE = 40;
 /** The vendor counts 180 s from the last text, the pool from the end of the last answer. */
 const IDLE_LIMIT_MS = 150_000;
+/** The websocket for dialogue closes after 20 s without a message, and none keeps it open without a context. */
+const DIALOGUE_IDLE_LIMIT_MS = 15_000;
 /** A sentence that nobody wants any longer is still generated to its end, in about a second. */
 const SETTLE_LIMIT_MS = 5_000;
 
 export function openElevenLabs(options: ElevenLabsOptions): VoiceProvider<"provider1"> {
   const baseUrl = options.baseUrl ?? DEFAULT_BASE_URL;
   const silenceLimitMs = options.silenceLimitMs ?? SILENCE_LIMIT_MS;
-  const pool = new SocketPool<SpeechMessage>({
-    vendor: VENDOR,
-    log: options.log,
-    requestsPerSocket: CONTEXTS_PER_SOCKET,
-    socketsPerTarget: SOCKETS_PER_VOICE,
-    idleLimitMs: IDLE_LIMIT_MS,
-    settleLimitMs: SETTLE_LIMIT_MS,
-    ...options.pool,
-  });
+  const openPool = (idleLimitMs: number): SocketPool<SpeechMessage> =>
+    new SocketPool<SpeechMessage>({
+      vendor: VENDOR,
+      log: options.log,
+      requestsPerSocket: CONTEXTS_PER_SOCKET,
+      socketsPerTarget: SOCKETS_PER_VOICE,
+      idleLimitMs,
+      settleLimitMs: SETTLE_LIMIT_MS,
+      ...options.pool,
+    });
+  const speeches = openPool(IDLE_LIMIT_MS);
+  const dialogues = openPool(DIALOGUE_IDLE_LIMIT_MS);
+  const poolOf = ({ voice }: VoiceUse<"provider1">): SocketPool<SpeechMessage> =>
+    usesDialogue(voice) ? dialogues : speeches;
   return {
     kind: "provider1",
     name: VENDOR,
     server: serverOf(baseUrl),
     prepare: (use) => {
       // A voice or key that cannot be used is told by the sentence.
-      if (use.voice.voiceId !== undefined && use.key !== "") pool.prepare(targetOf(baseUrl, use));
+      if (use.voice.voiceId !== undefined && use.key !== "") poolOf(use).prepare(targetOf(baseUrl, use));
     },
-    synthesize: (speech, signal) => speak(pool, baseUrl, silenceLimitMs, speech, signal),
-    close: () => pool.close(),
+    synthesize: (speech, signal) => speak(poolOf(speech), baseUrl, silenceLimitMs, speech, signal),
+    async close() {
+      await Promise.all([speeches.close(), dialogues.close()]);
+    },
   };
 }
 

@@ -24,7 +24,7 @@ export function openWordTimes(text: string, wordsPerMinute = DEFAULT_WORDS_PER_M
       const atMs = given * msPerWord;
       if (atMs >= limitMs) return;
       given += 1;
-      yield { type: "word", textOffset: span.start, atMs: Math.min(atMs, endMs) };
+      yield { type: "word", textOffset: span.start, atMs: Math.min(atMs, endMs), isEstimate: true };
     }
   }
   return { before: (ms) => upTo(ms, Infinity), rest: (endMs) => upTo(Infinity, endMs) };

@@ -5,20 +5,24 @@
 
 import { fileURLToPath } from "node:url";
 import type * as Grpc from "@grpc/grpc-js";
-import type { Client, ClientDuplexStream } from "@grpc/grpc-js";
+import type { Client } from "@grpc/grpc-js";
 import type { MessageTypeDefinition, PackageDefinition } from "@grpc/proto-loader";
 import { EngineFailure } from "../../ports/engine-failure.ts";
-import type { SpeechRequest } from "./contract.ts";
+import type { SentenceRequest } from "./speech-request.ts";
 
 export interface SpeechCall {
-  readonly stream: ClientDuplexStream<SpeechRequest, object>;
+  /** The answers. */
+  readonly stream: AsyncIterable<unknown>;
   /** Ends it, whatever state it is in. Idempotent. */
   end(): void;
 }
 
 export interface SpeechChannel {
-  /** @throws EngineFailure where too many calls are open, or the channel is closed. */
-  open(token: string, deadlineMs: number): Promise<SpeechCall>;
+  /**
+   * Sends all messages of the sentence, and ends the input.
+   * @throws EngineFailure where too many calls are open, or the channel is closed.
+   */
+  open(sentence: SentenceRequest, token: string, deadlineMs: number): Promise<SpeechCall>;
   /** Opens a connection if there is none. */
   connect(): Promise<void>;
   close(): void;
@@ -26,7 +30,7 @@ export interface SpeechChannel {
 
 const DEFAULT_TARGET = "texttospeech.googleapis.com:443";
 const PACKAGE = "google.cloud.texttospeech.v1";
-const METHOD = `/${PACKAGE}.TextToSpeech/StreamingSynthesize`;
+const CALLS_PATH = `/${PACKAGE}.TextToSpeech/`;
 const PROTO_FILE = fileURLToPath(new URL("google-tts.proto", import.meta.url));
 
 /** Google allows 100 concurrent streams on a connection. */
@@ -35,8 +39,8 @@ const MAX_CALLS_PER_CONNECTION = 90;
 const MAX_CONNECTIONS = 8;
 /** A connection without calls for so long is closed; opening one takes about 100 ms. */
 const IDLE_CLOSE_MS = 300_000;
-/** A piece of audio has 5 to 50 KB. */
-const MAX_MESSAGE_BYTES = 4 * 1_024 * 1_024;
+/** A piece of a stream has 5 to 50 KB. A whole answer has at most the six minutes of the longest text, 17 MB. */
+const MAX_MESSAGE_BYTES = 32 * 1_024 * 1_024;
 const MAX_RECONNECT_BACKOFF_MS = 5_000;
 
 const OPTIONS = {
@@ -47,12 +51,17 @@ const OPTIONS = {
   // A connection of its own for each client; no settings from DNS.
   "grpc.use_local_subchannel_pool": 1,
   "grpc.service_config_disable_resolution": 1,
+  // Statistics for a debugger, which would be kept for each call.
+  "grpc.enable_channelz": 0,
 };
 
-interface Protocol {
-  readonly grpc: typeof Grpc;
+interface Messages {
   readonly request: MessageTypeDefinition<object, object>;
   readonly answer: MessageTypeDefinition<object, object>;
+}
+
+interface Protocol extends Readonly<Record<SentenceRequest["method"], Messages>> {
+  readonly grpc: typeof Grpc;
 }
 
 /** Loaded at the first use: deployments without voices of Google do not need it, and it takes about 100 ms. */
@@ -61,8 +70,15 @@ async function loadProtocol(): Promise<Protocol> {
   const loaded = await loader.load(PROTO_FILE, { keepCase: true, enums: String });
   return {
     grpc,
-    request: messageType(loaded, "StreamingSynthesizeRequest"),
-    answer: messageType(loaded, "StreamingSynthesizeResponse"),
+    StreamingSynthesize: messagesOf(loaded, "StreamingSynthesize"),
+    SynthesizeSpeech: messagesOf(loaded, "SynthesizeSpeech"),
+  };
+}
+
+function messagesOf(loaded: PackageDefinition, method: SentenceRequest["method"]): Messages {
+  return {
+    request: messageType(loaded, `${method}Request`),
+    answer: messageType(loaded, `${method}Response`),
   };
 }
 
@@ -110,14 +126,15 @@ export function openSpeechChannel(baseUrl: string | null): SpeechChannel {
   };
 
   return {
-    async open(token, deadlineMs) {
+    async open({ method, messages }, token, deadlineMs) {
       const loaded = await load();
-      const { grpc, request, answer } = loaded;
+      const { request, answer } = loaded[method];
       const connection = free(loaded);
-      const metadata = new grpc.Metadata();
+      const metadata = new loaded.grpc.Metadata();
       metadata.set("authorization", `Bearer ${token}`);
-      const stream = connection.client.makeBidiStreamRequest<SpeechRequest, object>(
-        METHOD,
+      // On the wire a call with one request and one answer is a stream of one each.
+      const stream = connection.client.makeBidiStreamRequest<object, object>(
+        `${CALLS_PATH}${method}`,
         (message) => request.serialize(message),
         (bytes) => answer.deserialize(bytes),
         metadata,
@@ -126,6 +143,8 @@ export function openSpeechChannel(baseUrl: string | null): SpeechChannel {
       connection.calls += 1;
       // Its reader gets the error; without a listener one that comes after the reader left would end the process.
       stream.on("error", () => undefined);
+      for (const message of messages) stream.write(message);
+      stream.end();
       let isEnded = false;
       return {
         stream,

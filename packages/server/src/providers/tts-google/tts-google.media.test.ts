@@ -4,55 +4,13 @@ import { decodeMulaw, encodeMulaw } from "../../media/g711.ts";
 import { collect, neverAborted } from "../../ports/testing/collect.ts";
 import { providerEngine } from "../../ports/testing/provider-engine.ts";
 import { describeTtsConformance, durationMsOf, samplesOf } from "../../ports/testing/tts-conformance.ts";
-import type { ProviderSpeech, VoiceProvider } from "../../ports/voice-provider.ts";
-import {
-  openFakeGoogle,
-  PRIVATE_KEY,
-  samplesFor,
-  serviceAccount,
-  type FakeGoogle,
-  type FakeGoogleOptions,
-  type Fault,
-} from "./testing/fake-google.ts";
-import { openGoogleTts, type GoogleTtsOptions } from "./tts-google.ts";
+import type { Fault } from "./testing/fake-google.ts";
+import { closeOpened, openGoogle as open, type OpenedGoogle } from "./testing/open-google.ts";
+import { samplesFor } from "./testing/spoken-audio.ts";
 
-const opened: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((each) => each.close()));
-});
+afterEach(closeOpened);
 
-interface Opened {
-  readonly fake: FakeGoogle;
-  readonly provider: VoiceProvider<"provider4">;
-  readonly logged: readonly string[];
-  readonly speech: (fields?: Partial<ProviderSpeech<"provider4">>) => ProviderSpeech<"provider4">;
-}
-
-async function open(
-  fakeOptions: FakeGoogleOptions = {},
-  options: Partial<GoogleTtsOptions> = {},
-): Promise<Opened> {
-  const fake = await openFakeGoogle(fakeOptions);
-  const logged: string[] = [];
-  const log = (message: string): void => void logged.push(message);
-  const provider = openGoogleTts({ baseUrl: fake.baseUrl, tokenUrl: fake.tokenUrl, log, ...options });
-  opened.push(provider, fake);
-  return {
-    fake,
-    provider,
-    logged,
-    speech: (fields) => ({
-      voice: { voiceId: "en-US-Chirp3-HD-Charon" },
-      key: fake.key,
-      output: { sampleRateHz: 24_000, encoding: "pcm" },
-      language: null,
-      text: "Good evening, and welcome.",
-      ...fields,
-    }),
-  };
-}
-
-function engineOf({ provider, speech }: Opened) {
+function engineOf({ provider, speech }: OpenedGoogle) {
   const { voice, key, output } = speech();
   return providerEngine(provider, { voice, key, output });
 }
@@ -98,7 +56,7 @@ describe("a voice of Google", () => {
     const { parts } = await collect(
       provider.synthesize(speech({ output: { sampleRateHz, encoding: "pcm" } }), neverAborted()),
     );
-    expect(fake.heard[0]?.config.streaming_audio_config.sample_rate_hertz).toBe(asked);
+    expect(fake.heard[0]?.config?.streaming_audio_config.sample_rate_hertz).toBe(asked);
     expect(parts[0]).toMatchObject({ sampleRateHz: asked });
   });
 
@@ -107,7 +65,7 @@ describe("a voice of Google", () => {
     const output = { sampleRateHz: 8_000, encoding: "mulaw" } as const;
     const { parts, error } = await collect(provider.synthesize(speech({ output }), neverAborted()));
     expect(error).toBeNull();
-    expect(fake.heard[0]?.config.streaming_audio_config).toEqual({
+    expect(fake.heard[0]?.config?.streaming_audio_config).toEqual({
       audio_encoding: "MULAW",
       sample_rate_hertz: 8_000,
     });
@@ -129,7 +87,45 @@ describe("a voice of Google", () => {
     const { fake, provider, speech } = await open();
     const { error } = await collect(provider.synthesize(speech({ voice, language }), neverAborted()));
     expect(error).toBeNull();
-    expect(fake.heard[0]?.config.voice).toEqual({ language_code: code });
+    expect(fake.heard[0]?.whole?.voice).toEqual({ language_code: code });
+  });
+
+  it("gets the whole sentence of a voice that does not stream, without the header of its file", async () => {
+    const { fake, provider, speech } = await open();
+    const voice = { voiceId: "en-US-Neural2-F", speakingRate: 0.5 };
+    const { parts, error } = await collect(provider.synthesize(speech({ voice }), neverAborted()));
+    expect(error).toBeNull();
+    expect(fake.heard).toEqual([
+      {
+        whole: {
+          input: { text: "Good evening, and welcome." },
+          voice: { language_code: "en-US", name: "en-US-Neural2-F" },
+          audio_config: { audio_encoding: "LINEAR16", sample_rate_hertz: 24_000, speaking_rate: 0.5 },
+        },
+        text: "Good evening, and welcome.",
+      },
+    ]);
+    expect(samplesOf(parts)).toEqual(samplesFor(fake.heard[0]!));
+    for (const part of parts) expect(durationMsOf([part])).toBeLessThanOrEqual(200);
+  });
+
+  it("gets mu-law of a voice that does not stream", async () => {
+    const { fake, provider, speech } = await open();
+    const output = { sampleRateHz: 8_000, encoding: "mulaw" } as const;
+    const asked = speech({ output, voice: { voiceId: "de-DE-Wavenet-B" } });
+    const { parts, error } = await collect(provider.synthesize(asked, neverAborted()));
+    expect(error).toBeNull();
+    expect(samplesOf(parts)).toEqual(decodeMulaw(encodeMulaw(samplesFor(fake.heard[0]!))));
+  });
+
+  it("tells in Google's words that a voice does not exist", async () => {
+    const { provider, speech } = await open(always({}));
+    const asked = speech({ voice: { voiceId: "en-US-Standard-Z" } });
+    const { error } = await collect(provider.synthesize(asked, neverAborted()));
+    expect(error).toMatchObject({
+      isPermanent: true,
+      message: "Google answered INVALID_ARGUMENT: Voice 'en-US-Standard-Z' does not exist. Is it misspelled?",
+    });
   });
 
   it("asks for one token and opens one connection for many sentences of a key", async () => {
@@ -283,94 +279,5 @@ describe("faults of Google", () => {
     const { error } = await collect(provider.synthesize(speech({ text: "ß".repeat(2_501) }), neverAborted()));
     expect(error?.message).toContain("at most 5000 bytes");
     expect(fake.calls).toBe(0);
-  });
-});
-
-describe("the service account", () => {
-  it.each([
-    ["no document", "sk_123456789", "is not a JSON document"],
-    ["another document", "{}", "is not the document of a service account"],
-    [
-      "another token server",
-      serviceAccount({ token_uri: "https://evil.example/token" }),
-      "token_uri other than",
-    ],
-    [
-      "a plain token server",
-      serviceAccount({ token_uri: "http://oauth2.googleapis.com/token" }),
-      "token_uri",
-    ],
-    [
-      "a broken key",
-      serviceAccount({ private_key: "-----BEGIN PRIVATE KEY-----\nAAAA\n" }),
-      "cannot be read",
-    ],
-  ])("is refused: %s", async (_name, key, message) => {
-    const { fake, provider, speech } = await open();
-    const { error } = await collect(provider.synthesize(speech({ key }), neverAborted()));
-    expect(error?.message).toContain(message);
-    expect(error).toMatchObject({ name: "EngineFailure", isPermanent: true });
-    expect(fake.tokenRequests).toBe(0);
-  });
-
-  it("may be one that Google does not know", async () => {
-    const { provider, speech } = await open();
-    const key = serviceAccount({ client_email: "nobody@example.com" });
-    const { error } = await collect(provider.synthesize(speech({ key }), neverAborted()));
-    expect(error).toMatchObject({ isPermanent: true, type: "400" });
-    expect(error?.message).toContain("Invalid issuer");
-  });
-
-  it.each([429, 500, 503])("is not refused by HTTP %i", async (code) => {
-    const { provider, speech } = await open({
-      tokenFault: (_request, response) => void response.writeHead(code).end("<p>oops"),
-    });
-    const { error } = await collect(provider.synthesize(speech(), neverAborted()));
-    expect(error).toMatchObject({ isPermanent: false, type: String(code) });
-  });
-
-  it("does not come back in a message", async () => {
-    const { provider, speech } = await open({
-      tokenFault: ({ body }, response) => {
-        const assertion = new URLSearchParams(body).get("assertion");
-        response
-          .writeHead(400)
-          .end(JSON.stringify({ error: "x", error_description: `${assertion} ${PRIVATE_KEY}` }));
-      },
-    });
-    const { error } = await collect(provider.synthesize(speech(), neverAborted()));
-    expect(error?.message).toBe("Google refused the service account key with HTTP 400: [key] [key]");
-  });
-
-  it("is not sent on by a redirect, and a silent token server ends the sentence", async () => {
-    const redirecting = await open({
-      tokenFault: (_request, response) => void response.writeHead(307, { location: "/elsewhere" }).end(),
-    });
-    const redirected = await collect(redirecting.provider.synthesize(redirecting.speech(), neverAborted()));
-    expect(redirected.error?.message).toContain("cannot be reached");
-    expect(redirecting.fake.tokenRequests).toBe(1);
-    const silent = await open({ tokenFault: () => undefined }, { tokenTimeoutMs: 100 });
-    const { error } = await collect(silent.provider.synthesize(silent.speech(), neverAborted()));
-    expect(error).toMatchObject({ type: "timeout", isPermanent: false });
-  });
-
-  it("lets a sentence be aborted while its token is on the way, without harm to others", async () => {
-    const answer = Promise.withResolvers<void>();
-    const asked = Promise.withResolvers<void>();
-    const { provider, speech } = await open({
-      async tokenFault(_request, response) {
-        asked.resolve();
-        await answer.promise;
-        response.writeHead(200).end(JSON.stringify({ access_token: "unknown", expires_in: 3_599 }));
-      },
-    });
-    const abort = new AbortController();
-    const aborted = collect(provider.synthesize(speech(), abort.signal));
-    const other = collect(provider.synthesize(speech(), neverAborted()));
-    await asked.promise;
-    abort.abort();
-    expect((await aborted).error?.name).toBe("AbortError");
-    answer.resolve();
-    expect((await other).error).toMatchObject({ type: "UNAUTHENTICATED" });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Voices of Google Cloud Text-to-Speech by its streaming call: one call for each sentence. The call has no word times;
- * ending the input starts the speech, and cancelling the call ends it.
+ * Voices of Google Cloud Text-to-Speech: one call for each sentence, which streams for the voices of Chirp 3: HD and gives
+ * the whole sentence at once for all others. There are no word times; cancelling the call ends it.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -14,10 +14,10 @@ import { mustSound, spokenText } from "../spoken-text.ts";
 import { watchStalls, type StallWatch } from "../stall-watch.ts";
 import { type AccessToken, type AccessTokens, openAccessTokens } from "./access-tokens.ts";
 import { openAudioBytes } from "./audio-bytes.ts";
-import { MAX_INPUT_BYTES, SpeechAnswer, type StreamingConfig } from "./contract.ts";
+import { MAX_INPUT_BYTES, SpeechAnswer } from "./contract.ts";
 import { failureOf, statusOf, stopped } from "./failure.ts";
 import { openSpeechChannel, type SpeechCall, type SpeechChannel } from "./speech-channel.ts";
-import { streamingConfig } from "./speech-request.ts";
+import { type SentenceRequest, sentenceRequest } from "./speech-request.ts";
 
 export interface GoogleTtsOptions {
   /** Null: Google. `http://` means without encryption. A region is `https://eu-texttospeech.googleapis.com`. */
@@ -89,12 +89,12 @@ async function* synthesize(
   check();
   const text = spokenText(speech.text, TEXT_LIMITS);
   if (text === null) return;
-  const config = streamingConfig(speech);
+  const request = sentenceRequest(speech, text);
   for (let attempt = 1; ; attempt += 1) {
     const token = await unlessEnded(connected.tokens.of(speech.key), [signal, connected.closing], check);
     let isHeard = false;
     try {
-      for await (const part of speak(connected, { config, text, token }, signal)) {
+      for await (const part of speak(connected, { request, token }, signal)) {
         check();
         isHeard = true;
         yield part;
@@ -115,14 +115,13 @@ async function* synthesize(
 }
 
 interface Sentence {
-  readonly config: StreamingConfig;
-  readonly text: string;
+  readonly request: SentenceRequest;
   readonly token: AccessToken;
 }
 
 async function* speak(
   { channel, closing, stallTimeoutMs }: Connected,
-  { config, text, token }: Sentence,
+  { request, token }: Sentence,
   signal: AbortSignal,
 ): AsyncGenerator<TtsPart & { type: "audio" }> {
   const stall = watchStalls(stallTimeoutMs);
@@ -130,14 +129,11 @@ async function* speak(
   let call: SpeechCall | null = null;
   const cancel = (): void => call?.end();
   try {
-    call = await channel.open(token.value, Date.now() + SENTENCE_LIMIT_MS);
+    call = await channel.open(request, token.value, Date.now() + SENTENCE_LIMIT_MS);
     // Whose signal it is, `synthesize` finds out.
     if (any.aborted) throw stopped();
     any.addEventListener("abort", cancel, { once: true });
-    call.stream.write({ streaming_config: config });
-    call.stream.write({ input: { text } });
-    call.stream.end();
-    for await (const part of audioOf(call, config, stall)) {
+    for await (const part of audioOf(call, request, stall)) {
       stall.pause();
       yield part;
       stall.kick();
@@ -154,12 +150,12 @@ async function* speak(
 
 async function* audioOf(
   { stream }: SpeechCall,
-  { streaming_audio_config: { audio_encoding: encoding, sample_rate_hertz: sampleRateHz } }: StreamingConfig,
+  { encoding, sampleRateHz }: SentenceRequest,
   stall: StallWatch,
 ): AsyncGenerator<TtsPart & { type: "audio" }> {
   const audio = openAudioBytes(encoding);
   let received = 0;
-  for await (const message of stream as AsyncIterable<unknown>) {
+  for await (const message of stream) {
     stall.kick();
     const bytes = SpeechAnswer.parse(message).audio_content;
     if (bytes === undefined || bytes.length === 0) continue;

@@ -11,9 +11,9 @@ export const INWORLD_MAX_TEXT_CHARS = 1_000;
 export const INWORLD_CONTEXTS = 5;
 /** Connections of a key: "Synthesize speech (WebSocket)", overview. */
 export const INWORLD_SOCKETS = 20;
-/** Rates of `sampleRateHertz`: "Synthesize speech", audioConfig. */
-export const INWORLD_LOWEST_RATE_HZ = 8_000;
-export const INWORLD_HIGHEST_RATE_HZ = 48_000;
+/** Rates of `sampleRateHertz`: "Synthesize speech", audioConfig. Others between 8,000 and 48,000 are refused. */
+export const INWORLD_RATES_HZ = [8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
+export type InworldRateHz = (typeof INWORLD_RATES_HZ)[number];
 
 const contextId = z.string().min(1).max(64);
 const Empty = z.strictObject({});
@@ -22,13 +22,13 @@ const Empty = z.strictObject({});
 const Create = z.strictObject({
   /** "Voices". */
   voiceId: z.string().min(1),
-  /** "TTS models". */
+  /** "TTS models": `inworld-tts-2`, `inworld-tts-1.5-max`, `inworld-tts-1.5-mini` and older ones. */
   modelId: z.string().min(1),
   audioConfig: z.strictObject({
     /** `PCM` and `MULAW` have no header; `LINEAR16` has one. */
     audioEncoding: z.enum(["LINEAR16", "PCM", "MP3", "OGG_OPUS", "ALAW", "MULAW", "FLAC", "WAV"]),
-    sampleRateHertz: z.int().min(INWORLD_LOWEST_RATE_HZ).max(INWORLD_HIGHEST_RATE_HZ),
-    speakingRate: z.number().min(0.5).max(1.5).optional(),
+    sampleRateHertz: z.literal(INWORLD_RATES_HZ), // "Synthesize speech (WebSocket)": `sampleRateHertz`
+    speakingRate: z.number().min(0.5).max(1.5).optional(), // "Synthesize speech (WebSocket)": `speakingRate`
   }),
   /** "Synthesize speech", temperature. */
   temperature: z.number().gt(0).max(2).optional(),
@@ -54,8 +54,8 @@ export const InworldClientMessage = z.union([
   z.strictObject({
     contextId: contextId.optional(),
     send_text: z.strictObject({
-      text: z.string().max(INWORLD_MAX_TEXT_CHARS),
-      flush_context: Empty.optional(),
+      text: z.string().max(INWORLD_MAX_TEXT_CHARS), // "Synthesize speech (WebSocket)": `text`
+      flush_context: Empty.optional(), // "Synthesize speech (WebSocket)": `flush_context`
     }),
   }),
   z.strictObject({ contextId, flush_context: Empty }),
@@ -74,25 +74,27 @@ const AudioChunk = z.object({
     .object({
       wordAlignment: z
         .object({
-          words: z.array(z.string()).optional(),
-          wordStartTimeSeconds: z.array(z.number()).optional(),
+          words: z.array(z.string()).optional(), // "Synthesize speech (WebSocket)": `words`
+          wordStartTimeSeconds: z.array(z.number()).optional(), // "Synthesize speech (WebSocket)": `wordStartTimeSeconds`
         })
         .nullish(),
     })
-    .nullish(),
+    .nullish()
+    // Times of another shape are left out: the audio is worth more than they are.
+    .catch(null),
 });
 
 /** "Synthesize speech (WebSocket)", server messages. Fields that are not listed are ignored. */
 export const InworldServerMessage = z.union([
   z.object({
     result: z.object({
-      contextId: z.string().optional(),
-      context_id: z.string().optional(),
-      status: Status.nullish(),
-      contextCreated: z.object({}).nullish(),
-      audioChunk: AudioChunk.nullish(),
-      flushCompleted: z.object({}).nullish(),
-      contextClosed: z.object({}).nullish(),
+      contextId: z.string().optional(), // "Synthesize speech (WebSocket)": `contextId`
+      context_id: z.string().optional(), // "Synthesize speech (WebSocket)": `context_id`
+      status: Status.nullish(), // "Synthesize speech (WebSocket)": `status`
+      contextCreated: z.object({}).nullish(), // "Synthesize speech (WebSocket)": `contextCreated`
+      audioChunk: AudioChunk.nullish(), // "Synthesize speech (WebSocket)": `audioChunk`
+      flushCompleted: z.object({}).nullish(), // "Synthesize speech (WebSocket)": `flushCompleted`
+      contextClosed: z.object({}).nullish(), // "Synthesize speech (WebSocket)": `contextClosed`
     }),
   }),
   z.object({ error: Status.extend({ contextId: z.string().optional() }) }),

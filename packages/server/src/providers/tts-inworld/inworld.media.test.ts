@@ -46,7 +46,7 @@ describe("Inworld", () => {
     await speak(provider);
     const numbers = { speakingRate: 1.25, temperature: 0.7, applyTextNormalization: false };
     await speak(provider, {
-      voice: { voiceId: "Craig", modelId: "inworld-tts-2", ...numbers },
+      voice: { voiceId: "Craig", modelId: "inworld-tts-1.5-max", ...numbers },
       output: { sampleRateHz: 48_000, encoding: "pcm" },
     });
     const creates = vendor.received.flatMap(({ message }) =>
@@ -56,19 +56,41 @@ describe("Inworld", () => {
     expect(creates).toEqual([
       {
         voiceId: "Ashley",
-        modelId: "inworld-tts-1.5",
+        modelId: "inworld-tts-2",
         audioConfig: { audioEncoding: "PCM", sampleRateHertz: 16_000 },
         ...times,
       },
       {
         voiceId: "Craig",
-        modelId: "inworld-tts-2",
+        modelId: "inworld-tts-1.5-max",
         audioConfig: { audioEncoding: "PCM", sampleRateHertz: 48_000, speakingRate: 1.25 },
         temperature: 0.7,
         applyTextNormalization: "OFF",
         ...times,
       },
     ]);
+  });
+
+  it.each([
+    [8_000, 8_000],
+    [11_025, 16_000],
+    [24_000, 24_000],
+    [30_000, 32_000],
+    [96_000, 48_000],
+  ])("asks for a rate that Inworld has: for %i Hz %i Hz", async (sampleRateHz, asked) => {
+    const { provider } = await open();
+    const { parts, error } = await speak(provider, { output: { sampleRateHz, encoding: "pcm" } });
+    expect(error).toBeNull();
+    expect(parts[0]).toMatchObject({ sampleRateHz: asked });
+  });
+
+  it("tells an unknown model in Inworld's words, and does not try it again", async () => {
+    const { provider } = await open();
+    const { error } = await speak(provider, { voice: { voiceId: "Ashley", modelId: "inworld-tts-1.5" } });
+    expect(error).toMatchObject({
+      isPermanent: true,
+      message: "Inworld answered invalidArgument: Unknown model: inworld-tts-1.5 not found!",
+    });
   });
 
   it("reads G.711 where it is played", async () => {

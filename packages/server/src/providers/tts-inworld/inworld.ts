@@ -12,29 +12,25 @@ import type { AudioFormat } from "../sockets/audio-frames.ts";
 import { SocketPool, type Exchange } from "../sockets/socket-pool.ts";
 import { socketUrl, type SocketTarget } from "../sockets/socket-protocol.ts";
 import type { SocketRequest } from "../sockets/socket-request.ts";
-import {
-  formatWithin,
-  SILENCE_LIMIT_MS,
-  type SocketVoiceOptions,
-  withoutSilentSockets,
-} from "../sockets/socket-voice.ts";
+import { SILENCE_LIMIT_MS, type SocketVoiceOptions, withoutSilentSockets } from "../sockets/socket-voice.ts";
+import { formatFor } from "../sockets/speech.ts";
 import { SpokenParts, type SpokenPiece } from "../sockets/spoken-parts.ts";
 import { spokenText } from "../spoken-text.ts";
 import {
   INWORLD_CONTEXTS,
-  INWORLD_HIGHEST_RATE_HZ,
-  INWORLD_LOWEST_RATE_HZ,
+  INWORLD_RATES_HZ,
   INWORLD_SOCKETS,
   type InworldClientMessage,
   type InworldCreate,
+  type InworldRateHz,
 } from "./contract.ts";
 import { inworldProtocol, statusFailure, type InworldResult } from "./protocol.ts";
 import { textPieces } from "./text-pieces.ts";
 
 export const INWORLD_NAME = "Inworld";
 const INWORLD_URL = "https://api.inworld.ai";
-/** Inworld requires a model; this is the fast one of its current generation. */
-export const INWORLD_DEFAULT_MODEL = "inworld-tts-1.5";
+/** Inworld requires a model; this is its current one. There is no `inworld-tts-1.5` without `-mini` or `-max`. */
+export const INWORLD_DEFAULT_MODEL = "inworld-tts-2";
 /** Inworld closes after ten minutes. */
 const IDLE_LIMIT_MS = 300_000;
 /** Of an empty text without a context, as Inworld's documentation of connections advises. */
@@ -88,7 +84,7 @@ function targetOf(baseUrl: string, key: string): SocketTarget<InworldResult> {
 }
 
 function formatOf({ output }: VoiceUse): AudioFormat {
-  return formatWithin(output, INWORLD_LOWEST_RATE_HZ, INWORLD_HIGHEST_RATE_HZ);
+  return formatFor(output, INWORLD_RATES_HZ);
 }
 
 function createOf(use: VoiceUse<"provider5">): InworldCreate {
@@ -102,7 +98,7 @@ function createOf(use: VoiceUse<"provider5">): InworldCreate {
     audioConfig: {
       // `LINEAR16` has a WAV header, in a stream before each piece.
       audioEncoding: encoding === "mulaw" ? "MULAW" : "PCM",
-      sampleRateHertz: sampleRateHz,
+      sampleRateHertz: sampleRateHz as InworldRateHz,
       ...(speakingRate === undefined ? {} : { speakingRate }),
     },
     ...(temperature === undefined ? {} : { temperature }),

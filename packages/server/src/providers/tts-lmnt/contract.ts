@@ -57,13 +57,17 @@ export const LmntServerMessage = z.union([
   /** The first message was accepted. */
   z.object({ type: z.literal("ready") }),
   /** Words with their times in seconds. */
-  z.object({ type: z.literal("timestamps"), timestamps: z.array(LmntTimestamp) }),
+  z.object({
+    type: z.literal("timestamps"), // "Speech session", timestamps: `type`
+    // Times of another shape are left out: the audio is worth more than they are.
+    timestamps: z.array(LmntTimestamp).catch([]), // "Speech session", timestamps: `timestamps`
+  }),
   z.object({ type: z.literal("flush_complete"), nonce: z.int().optional() }),
   z.object({ type: z.literal("reset_complete"), nonce: z.int().optional() }),
   /** "Errors": the server closes afterwards. */
   z.object({
-    type: z.literal("error"),
-    error: z.union([z.object({ type: z.string().optional(), message: z.string().optional() }), z.string()]),
+    type: z.literal("error"), // "Speech session", error: `type`
+    error: z.union([z.object({ type: z.string().optional(), message: z.string().optional() }), z.string()]), // "Speech session", error: `error`
   }),
   /** "Errors", the form of older versions. */
   z

@@ -26,7 +26,7 @@ describeProviderFaults<"provider3">("LMNT", {
   garbage: [
     ["a text that is not JSON", "}{"],
     ["a list", "[]"],
-    ["a message of an unknown form", '{"type":"timestamps","timestamps":"none"}'],
+    ["a message of an unknown form", '{"type":"flush_complete","nonce":"none"}'],
     ["nothing but an unknown kind of message", '{"type":"weather"}'],
   ],
 });

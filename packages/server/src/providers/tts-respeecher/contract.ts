@@ -19,34 +19,34 @@ const contextId = z.string().min(1).max(64);
 
 /** "Sampling parameters": unset ones are those of the voice. */
 const SamplingParams = z.strictObject({
-  seed: z.int().optional(),
-  temperature: z.number().min(0).optional(),
+  seed: z.int().optional(), // "Sampling parameters": `seed`
+  temperature: z.number().min(0).optional(), // "Sampling parameters": `temperature`
   /** -1: off. */
   top_k: z
     .int()
     .min(-1)
     .refine((value) => value !== 0)
     .optional(),
-  top_p: z.number().gt(0).max(1).optional(),
-  min_p: z.number().min(0).max(1).optional(),
-  presence_penalty: z.number().min(0).max(2).optional(),
-  repetition_penalty: z.number().min(1).max(2).optional(),
-  frequency_penalty: z.number().min(0).max(2).optional(),
+  top_p: z.number().gt(0).max(1).optional(), // "Sampling parameters": `top_p`
+  min_p: z.number().min(0).max(1).optional(), // "Sampling parameters": `min_p`
+  presence_penalty: z.number().min(0).max(2).optional(), // "Sampling parameters": `presence_penalty`
+  repetition_penalty: z.number().min(1).max(2).optional(), // "Sampling parameters": `repetition_penalty`
+  frequency_penalty: z.number().min(0).max(2).optional(), // "Sampling parameters": `frequency_penalty`
 });
 export type RespeecherSampling = z.output<typeof SamplingParams>;
 
 const Generation = z.strictObject({
   /** "WebSocket", contexts: chosen by the client. */
   context_id: contextId,
-  transcript: z.string().max(RESPEECHER_MAX_TEXT_CHARS),
+  transcript: z.string().max(RESPEECHER_MAX_TEXT_CHARS), // "WebSocket", generation: `transcript`
   /** "WebSocket", continuations: whether more text follows in this context. */
   continue: z.boolean(),
   /** "Voices". */
   voice: z.strictObject({ id: z.string().min(1), sampling_params: SamplingParams.optional() }),
   /** "Output format". */
   output_format: z.strictObject({
-    encoding: z.enum(["pcm_s16le", "pcm_f32le", "pcm_mulaw"]),
-    sample_rate: z.int().min(RESPEECHER_LOWEST_RATE_HZ).max(RESPEECHER_HIGHEST_RATE_HZ),
+    encoding: z.enum(["pcm_s16le", "pcm_f32le", "pcm_mulaw"]), // "WebSocket", generation: `encoding`
+    sample_rate: z.int().min(RESPEECHER_LOWEST_RATE_HZ).max(RESPEECHER_HIGHEST_RATE_HZ), // "WebSocket", generation: `sample_rate`
   }),
 });
 export type RespeecherGeneration = z.output<typeof Generation>;
@@ -66,10 +66,10 @@ export const RespeecherServerMessage = z.discriminatedUnion("type", [
   z.object({ type: z.literal("done"), context_id: z.string() }),
   /** Without a context it is about the connection. */
   z.object({
-    type: z.literal("error"),
-    context_id: z.string().nullish(),
-    error: z.string(),
-    status_code: z.int().optional(),
+    type: z.literal("error"), // "WebSocket", error: `type`
+    context_id: z.string().nullish(), // "WebSocket", error: `context_id`
+    error: z.string(), // "WebSocket", error: `error`
+    status_code: z.int().optional(), // "WebSocket", error: `status_code`
   }),
 ]);
 export type RespeecherServerMessage = z.output<typeof RespeecherServerMessage>;

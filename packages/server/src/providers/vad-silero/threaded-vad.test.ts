@@ -3,7 +3,12 @@ import { VAD_WINDOW_SAMPLES, type VadEngine } from "../../ports/vad.ts";
 import { VadRecord } from "../../ports/testing/vad-conformance.ts";
 import { VAD_BATCH_WINDOWS, viewBatch, type ToWorker } from "./protocol.ts";
 import { THREAD_RESTARTS } from "../../threads/restarts.ts";
-import { openThreadedVad, VAD_BATCH_TIMEOUT_MS, VAD_LOAD_TIMEOUT_MS } from "./threaded-vad.ts";
+import {
+  openThreadedVad,
+  VAD_BATCH_TIMEOUT_MS,
+  VAD_BEHIND_REPORT_MS,
+  VAD_LOAD_TIMEOUT_MS,
+} from "./threaded-vad.ts";
 import type { VadThreadListener } from "./vad-thread.ts";
 import { VAD_STREAM_QUEUE_WINDOWS } from "./window-queue.ts";
 
@@ -92,6 +97,36 @@ describe("batches", () => {
     expect(records.map(({ scores }) => scores[0]?.toFixed(1))).toEqual(["0.0", "0.1", "0.2", "0.3", "0.4"]);
   });
 
+  it("of many streams leave 5 ms after the one before, or full", async () => {
+    const { engine, threads } = await openScripted();
+    const streams = Array.from({ length: 2 * VAD_BATCH_WINDOWS }, () => engine.open(new VadRecord()));
+    const thread = last(threads);
+    const counts = (): number[] => thread.batches.map(({ count }) => count);
+    streams[0]?.push(windowOf(0));
+    thread.answer(0);
+    for (const stream of streams.slice(1, 4)) stream.push(windowOf(0));
+    vi.advanceTimersByTime(4);
+    expect(counts()).toEqual([1]);
+    vi.advanceTimersByTime(1);
+    expect(counts()).toEqual([1, 3]);
+    thread.answer(1);
+    for (const stream of streams.slice(4, 4 + VAD_BATCH_WINDOWS)) stream.push(windowOf(0));
+    expect(counts()).toEqual([1, 3, VAD_BATCH_WINDOWS]);
+    // After a silence, and after streams that have ended, nothing waits.
+    thread.answer(2);
+    vi.advanceTimersByTime(5);
+    streams[0]?.push(windowOf(0));
+    expect(counts()).toEqual([1, 3, VAD_BATCH_WINDOWS, 1]);
+    for (const stream of streams.slice(1)) stream.close();
+    thread.answer(3);
+    vi.advanceTimersByTime(5);
+    for (let window = 0; window < 2; window += 1) {
+      streams[0]?.push(windowOf(0));
+      thread.answer(4 + window);
+    }
+    expect(counts()).toEqual([1, 3, VAD_BATCH_WINDOWS, 1, 1, 1]);
+  });
+
   it("run two ahead when they are full, and never three", async () => {
     const { engine, threads } = await openScripted();
     const streams = Array.from({ length: 3 * VAD_BATCH_WINDOWS }, () => engine.open(new VadRecord()));
@@ -128,24 +163,60 @@ describe("batches", () => {
 });
 
 describe("a stream", () => {
-  it("that is too far behind fails once while the others continue", async () => {
-    const { engine, threads } = await openScripted();
+  it("that is too far behind goes on without its oldest windows, and the log says so once", async () => {
+    const { engine, threads, log } = await openScripted();
     const [slow, other] = [new VadRecord(), new VadRecord()];
     const stream = engine.open(slow);
-    // One window is at the thread, the rest wait.
-    for (let index = 0; index <= VAD_STREAM_QUEUE_WINDOWS; index++) stream.push(windowOf(0));
-    await Promise.resolve();
-    expect(slow.failures).toEqual([]);
-    stream.push(windowOf(0));
-    stream.push(windowOf(0));
-    expect(slow.failures).toEqual([]);
-    await Promise.resolve();
-    expect(slow.failures).toHaveLength(1);
+    // One window is at the thread, the rest wait; three of them find no room.
+    for (let index = 0; index <= VAD_STREAM_QUEUE_WINDOWS + 3; index++) stream.push(windowOf(index));
     engine.open(other).push(windowOf(250));
     last(threads).answer(0);
     last(threads).answer(1);
+    // The first window, three times its score, and the fifth.
+    expect(slow.scores.map((score) => Math.round(score * 1_000))).toEqual([0, 0, 0, 0, 4]);
     expect(other.scores).toEqual([0.25]);
-    expect(slow.scores).toEqual([]);
+    expect(slow.failures).toEqual([]);
+    last(threads).answer(2);
+    vi.advanceTimersByTime(VAD_BEHIND_REPORT_MS);
+    expect(log.filter((line) => line.includes("left out"))).toEqual([
+      "voice activity detection is behind the calls: 3 windows of 32 ms were left out in 10 s",
+    ]);
+  });
+
+  it("loses nothing when all calls bring a second of audio at once, after the main thread was held up", async () => {
+    const { engine, threads, log } = await openScripted();
+    const records = Array.from({ length: 250 }, () => new VadRecord());
+    const streams = records.map((record) => engine.open(record));
+    const [silent, loud] = [windowOf(0), windowOf(1_000)];
+    for (let window = 0; window < 32; window++) {
+      for (const stream of streams) stream.push(window === 31 ? loud : silent);
+    }
+    for (let batch = 0; batch < last(threads).batches.length; batch++) {
+      last(threads).answer(batch);
+      vi.advanceTimersByTime(10);
+    }
+    expect(new Set(records.map(({ scores }) => scores.length))).toEqual(new Set([32]));
+    expect(records.every(({ scores, failures }) => scores.at(-1) === 1 && failures.length === 0)).toBe(true);
+    vi.advanceTimersByTime(VAD_BEHIND_REPORT_MS);
+    expect(log.filter((line) => line.includes("left out"))).toEqual([]);
+  });
+
+  it("that closes while windows that were left out are reported hears no more of them", async () => {
+    const { engine, threads } = await openScripted();
+    const scores: number[] = [];
+    const stream = engine.open({
+      scored: (index) => {
+        scores.push(index);
+        if (index === 2) stream.close();
+      },
+      failed: (error) => {
+        throw error;
+      },
+    });
+    for (let index = 0; index <= VAD_STREAM_QUEUE_WINDOWS + 5; index++) stream.push(windowOf(index));
+    last(threads).answer(0);
+    last(threads).answer(1);
+    expect(scores).toEqual([0, 1, 2]);
   });
 
   it("that closes is forgotten by the thread, and its late score is not heard", async () => {

@@ -6,10 +6,18 @@ import { VAD_QUEUE_WINDOWS, VAD_STREAM_QUEUE_WINDOWS, WindowQueue } from "./wind
 const LIMIT = 4;
 
 function take(queue: WindowQueue, limit = LIMIT): [streamId: number, first: number][] {
-  const ids = new Int32Array(limit);
+  return takeAll(queue, limit).map(({ streamId, first }) => [streamId, first]);
+}
+
+function takeAll(queue: WindowQueue, limit = LIMIT) {
+  const [streamIds, skipped] = [new Int32Array(limit), new Int32Array(limit)];
   const windows = new Int16Array(limit * VAD_WINDOW_SAMPLES);
-  const count = queue.take(limit, ids, windows);
-  return Array.from({ length: count }, (_, row) => [ids[row] ?? -1, windows[row * VAD_WINDOW_SAMPLES] ?? -1]);
+  const count = queue.take(limit, { streamIds, windows, skipped });
+  return Array.from({ length: count }, (_, row) => ({
+    streamId: streamIds[row] ?? -1,
+    first: windows[row * VAD_WINDOW_SAMPLES] ?? -1,
+    skipped: skipped[row] ?? -1,
+  }));
 }
 
 function windowOf(value: number): Int16Array {
@@ -33,22 +41,40 @@ it("lets streams take turns, one window of each in a batch", () => {
   expect(take(queue)).toEqual([]);
 });
 
-it("names the stream that fills its own queue", () => {
+it("leaves out the oldest windows of a stream that fills its own queue, and says how many", () => {
   const queue = new WindowQueue();
-  for (let index = 0; index < VAD_STREAM_QUEUE_WINDOWS; index++) expect(queue.add(1, windowOf(0))).toBeNull();
-  expect(queue.add(1, windowOf(0))).toBe(1);
-  expect(queue.add(2, windowOf(0))).toBeNull();
+  const limit = VAD_STREAM_QUEUE_WINDOWS;
+  for (let index = 0; index < limit; index++) expect(queue.add(1, windowOf(index))).toBe(false);
+  for (const index of [limit, limit + 1]) expect(queue.add(1, windowOf(index))).toBe(true);
+  expect(queue.add(2, windowOf(0))).toBe(false);
+  expect(queue.windowCount).toBe(limit + 1);
+  expect(takeAll(queue)).toEqual([
+    { streamId: 1, first: 2, skipped: 2 },
+    { streamId: 2, first: 0, skipped: 0 },
+  ]);
+  expect(takeAll(queue)).toEqual([{ streamId: 1, first: 3, skipped: 0 }]);
 });
 
-it("names the stream furthest behind when the whole is full, and has room once it is gone", () => {
+it("leaves out windows of the stream furthest behind when the whole is full", () => {
   const queue = new WindowQueue();
-  for (let index = 0; index < VAD_STREAM_QUEUE_WINDOWS; index++) queue.add(99, windowOf(0));
+  for (let index = 0; index < VAD_STREAM_QUEUE_WINDOWS; index++) queue.add(99, windowOf(index));
   let streamId = 100;
-  while (queue.windowCount < VAD_QUEUE_WINDOWS) expect(queue.add(streamId++, windowOf(0))).toBeNull();
-  expect(queue.add(5, windowOf(0))).toBe(99);
-  queue.remove(99);
-  expect(queue.windowCount).toBe(VAD_QUEUE_WINDOWS - VAD_STREAM_QUEUE_WINDOWS);
-  expect(queue.add(5, windowOf(0))).toBeNull();
+  while (queue.windowCount < VAD_QUEUE_WINDOWS) queue.add(streamId++, ANY);
+  for (let window = 0; window < 3; window++) expect(queue.add(5, windowOf(window))).toBe(true);
+  expect(queue.windowCount).toBe(VAD_QUEUE_WINDOWS);
+  expect(takeAll(queue, 1)).toEqual([{ streamId: 99, first: 3, skipped: 3 }]);
+});
+
+const ANY = windowOf(1);
+
+it("takes a window of each stream, however many there are", () => {
+  const queue = new WindowQueue();
+  for (let streamId = 0; streamId < VAD_QUEUE_WINDOWS; streamId++) queue.add(streamId, ANY);
+  expect(queue.add(VAD_QUEUE_WINDOWS, windowOf(2))).toBe(false);
+  expect(queue.readyCount).toBe(VAD_QUEUE_WINDOWS + 1);
+  expect(queue.add(VAD_QUEUE_WINDOWS, windowOf(3))).toBe(false);
+  expect(queue.add(0, windowOf(4))).toBe(true);
+  expect(queue.windowCount).toBe(VAD_QUEUE_WINDOWS + 2);
 });
 
 /** What a queue should do, in the plainest way. */

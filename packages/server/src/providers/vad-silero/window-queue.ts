@@ -11,36 +11,49 @@ import { VAD_WINDOW_SAMPLES } from "../../ports/vad.ts";
  */
 export const VAD_STREAM_QUEUE_WINDOWS = 125;
 
-/** Limit of all waiting windows: 4 MB and about 0.2 s of the worker's time in full batches. */
-export const VAD_QUEUE_WINDOWS = 4_096;
+/** Limit of all waiting windows: 16 MB, which is 2 s of 250 streams and 0.8 s of the worker's time in full batches. */
+export const VAD_QUEUE_WINDOWS = 16_384;
 
 /** Limit of window buffers stored for reuse: as many as 300 streams push between two batches, 0.5 MB. */
 const VAD_SPARE_WINDOWS = 512;
 
+interface Waiting {
+  readonly windows: Int16Array[];
+  /** Windows before them that were left out. */
+  skipped: number;
+}
+
+/** Where a batch is written, with place for its rows. */
+export interface BatchRows {
+  readonly streamIds: Int32Array;
+  readonly windows: Int16Array;
+  /** How many windows of the stream were left out before the one of the row. */
+  readonly skipped: Int32Array;
+}
+
 export class WindowQueue {
-  readonly #waiting = new Map<number, Int16Array[]>();
+  readonly #waiting = new Map<number, Waiting>();
   /** Streams that have windows waiting, in turn. */
   #turns: number[] = [];
   readonly #spare: Int16Array[] = [];
   #count = 0;
 
   /**
-   * Copies the window. Null when it was accepted, otherwise the stream that is furthest behind, which must be closed.
+   * Copies the window. Where there is no room for it, the oldest window of the stream that is furthest behind is left out.
+   * True: one was.
    */
-  add(streamId: number, window: Int16Array): number | null {
-    const own = this.#waiting.get(streamId);
-    if (own !== undefined && own.length >= VAD_STREAM_QUEUE_WINDOWS) return streamId;
-    if (this.#count >= VAD_QUEUE_WINDOWS) return this.#longest();
+  add(streamId: number, window: Int16Array): boolean {
+    const behind = this.#behind(streamId);
+    if (behind !== null) this.#skipOldest(behind);
     const copy = this.#spare.pop() ?? new Int16Array(VAD_WINDOW_SAMPLES);
     copy.set(window);
     this.#count += 1;
+    const own = this.#waiting.get(streamId);
     if (own === undefined) {
-      this.#waiting.set(streamId, [copy]);
+      this.#waiting.set(streamId, { windows: [copy], skipped: 0 });
       this.#turns.push(streamId);
-    } else {
-      own.push(copy);
-    }
-    return null;
+    } else own.windows.push(copy);
+    return behind !== null;
   }
 
   /** Number of streams with a waiting window: the possible size of the next batch. */
@@ -52,18 +65,20 @@ export class WindowQueue {
     return this.#count;
   }
 
-  /** Moves up to `limit` windows of different streams into the two arrays; returns how many. */
-  take(limit: number, streamIds: Int32Array, windows: Int16Array): number {
+  /** Moves up to `limit` windows of different streams into the rows; returns how many. */
+  take(limit: number, { streamIds, windows, skipped }: BatchRows): number {
     const count = Math.min(limit, this.#turns.length);
     const taken = this.#turns.slice(0, count);
     this.#turns = this.#turns.slice(count);
     for (const [row, streamId] of taken.entries()) {
       const own = this.#waiting.get(streamId)!;
-      const window = own.shift()!;
+      const window = own.windows.shift()!;
       streamIds[row] = streamId;
+      skipped[row] = own.skipped;
+      own.skipped = 0;
       windows.set(window, row * VAD_WINDOW_SAMPLES);
       this.#recycle(window);
-      if (own.length === 0) this.#waiting.delete(streamId);
+      if (own.windows.length === 0) this.#waiting.delete(streamId);
       else this.#turns.push(streamId);
     }
     this.#count -= count;
@@ -75,20 +90,35 @@ export class WindowQueue {
     if (own === undefined) return;
     this.#waiting.delete(streamId);
     this.#turns = this.#turns.filter((id) => id !== streamId);
-    this.#count -= own.length;
-    for (const window of own) this.#recycle(window);
+    this.#count -= own.windows.length;
+    for (const window of own.windows) this.#recycle(window);
+  }
+
+  /** The stream that must lose a window before another one of `streamId` has room; null: there is room. */
+  #behind(streamId: number): Waiting | null {
+    const own = this.#waiting.get(streamId);
+    if (own !== undefined && own.windows.length >= VAD_STREAM_QUEUE_WINDOWS) return own;
+    return this.#count >= VAD_QUEUE_WINDOWS ? this.#longest() : null;
+  }
+
+  /** Null: each has one window only, so their number is the limit. */
+  #longest(): Waiting | null {
+    let longest: Waiting | null = null;
+    for (const own of this.#waiting.values()) {
+      if (own.windows.length > (longest?.windows.length ?? 1)) longest = own;
+    }
+    return longest;
+  }
+
+  #skipOldest(own: Waiting): void {
+    const window = own.windows.shift();
+    if (window === undefined) return;
+    own.skipped += 1;
+    this.#count -= 1;
+    this.#recycle(window);
   }
 
   #recycle(window: Int16Array): void {
     if (this.#spare.length < VAD_SPARE_WINDOWS) this.#spare.push(window);
-  }
-
-  #longest(): number {
-    let longest = -1;
-    let length = 0;
-    for (const [streamId, own] of this.#waiting) {
-      if (own.length > length) [longest, length] = [streamId, own.length];
-    }
-    return longest;
   }
 }

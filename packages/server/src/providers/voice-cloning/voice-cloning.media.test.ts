@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { neverAborted } from "../../ports/testing/collect.ts";
+import { renamedFields } from "../../ports/testing/renamed-fields.ts";
 import type { CloneRequest, VoiceCloner } from "../../ports/voice-cloning.ts";
 import { openCartesiaCloner } from "./cartesia.ts";
 import { openElevenLabsCloner } from "./elevenlabs.ts";
@@ -94,6 +95,22 @@ describe.each(CASES)("making voices at $name", ({ name, vendor, open, fields }) 
     await cloner.remove(id, KEY, neverAborted());
     expect([...fake.voices]).toEqual([]);
     await cloner.remove(id, KEY, neverAborted());
+  });
+
+  it("has all that is sent and answered in its contract, and notices each field that changes", async () => {
+    const { fake, cloner } = await start();
+    await cloner.clone(request, KEY, neverAborted());
+    for (const [schema, document] of [
+      [vendor.Request, fake.made[0]],
+      [vendor.Answer, fake.answers[0]],
+    ] as const) {
+      expect(schema.safeParse(document).success).toBe(true);
+      // The recording is no document.
+      const renamed = renamedFields(document, new Set(["files", "clip"]));
+      expect(renamed.length).toBeGreaterThan(1);
+      const unnoticed = renamed.filter(({ document: changed }) => schema.safeParse(changed).success);
+      expect(unnoticed.map(({ path }) => path)).toEqual([]);
+    }
   });
 
   it("leaves out a description that there is not", async () => {

@@ -3,7 +3,8 @@
  * order of events, one at a time per call, and retries a rejected one.
  */
 
-import type { CallUseRecord, EndReason, TurnLatency } from "@parley/schema";
+import type { CallEngineSums, CallUseRecord, EndReason, TurnLatency } from "@parley/schema";
+import type { CallSnapshot } from "../../call/adoption/snapshot.ts";
 import type { CallEventRecord, MessageRecord } from "../../call/effects.ts";
 import type { CallPlan, StagePlan } from "../../plan/plan.ts";
 import type { EventLog } from "./event-log.ts";
@@ -64,6 +65,21 @@ export interface SideTokens {
   readonly outputTokens: number;
 }
 
+/** What the queue of a call's records has counted, so that another process counts on. */
+export interface RecordCounts {
+  readonly versions: number;
+  readonly toolFailures: readonly (readonly [string, number])[];
+  readonly initialTokens: readonly (readonly [string, number])[];
+}
+
+/** What another process needs to continue the call, beside its plan. */
+export interface SnapshotRecord {
+  readonly snapshot: CallSnapshot;
+  readonly counts: RecordCounts;
+  /** Of its engines so far. */
+  readonly use: readonly CallEngineSums[];
+}
+
 /** A record as it waits to be written. */
 export type CallRecord =
   | { readonly kind: "joined"; readonly joined: JoinedRecord }
@@ -84,6 +100,7 @@ export type CallRecord =
       readonly key: string;
     }
   | { readonly kind: "eventChunk"; readonly chunk: EventChunk }
+  | { readonly kind: "snapshot"; readonly snapshot: SnapshotRecord }
   | { readonly kind: "fault"; readonly fault: FaultRecord }
   | { readonly kind: "ended"; readonly ended: EndedRecord };
 
@@ -104,6 +121,8 @@ export interface CallRecords {
   callEvent(callId: string, event: CallEventRecord, key: string): Promise<void>;
   /** A part of the call's event log. Not called where event logs are not stored. */
   eventChunk(callId: string, chunk: EventChunk): Promise<void>;
+  /** Replaces the snapshot before. Only called where calls can be continued by another process. */
+  snapshot(callId: string, record: SnapshotRecord): Promise<void>;
   fault(callId: string, record: FaultRecord): Promise<void>;
   /** The last record of a call, exactly once. */
   ended(callId: string, record: EndedRecord): Promise<void>;
@@ -136,6 +155,9 @@ export async function writeRecord(records: CallRecords, callId: string, record: 
       break;
     case "eventChunk":
       await records.eventChunk(callId, record.chunk);
+      break;
+    case "snapshot":
+      await records.snapshot(callId, record.snapshot);
       break;
     case "fault":
       await records.fault(callId, record.fault);

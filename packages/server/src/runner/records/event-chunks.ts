@@ -47,10 +47,14 @@ export class EventChunkWriter {
   #callChars = 0;
   #over = false;
 
+  /** @param before what another process has stored of the same call */
   constructor(
     write: (chunk: EventChunk) => void,
     limits: EventChunkLimits = { chunkEvents: CHUNK_EVENTS, callEvents: CALL_EVENTS },
+    before: EventLogTotals = { chunks: 0, events: 0 },
   ) {
+    this.#index = before.chunks;
+    this.#callEvents = before.events;
     this.#write = write;
     this.#limits = limits;
   }

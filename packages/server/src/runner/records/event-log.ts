@@ -55,6 +55,7 @@ const NESTED: ReadonlySet<CallEngineEvent["type"]> = new Set([
   "replyToolCalled",
   "toolFinished",
   "stagePrepared",
+  "adopted",
 ] as const);
 
 /** Length of the events that can be long; the others have some hundred characters at most. */

@@ -278,3 +278,86 @@ test("tokens of side threads that wait are replaced by later counts", async () =
   await queue.end(end);
   expect(records.sideTokens).toEqual([{ callId: "c", inputTokens: 3, outputTokens: 9 }]);
 });
+
+const snapshot = (text: string) => ({
+  snapshot: { version: 1, state: { text } as never },
+  use: [],
+});
+
+test("a snapshot follows the records that it knows of; of those that wait, the oldest and the newest are written", async () => {
+  const { records, queue } = start();
+  const gate = Promise.withResolvers<void>();
+  records.trouble = () => gate.promise;
+  const stored: string[] = [];
+  queue.message(message(0, "first"));
+  void queue.snapshot(snapshot("old")).then(() => stored.push("old"));
+  queue.message(message(1, "second"));
+  void queue.snapshot(snapshot("between")).then(() => stored.push("between"));
+  void queue.snapshot(snapshot("new")).then(() => stored.push("new"));
+  await settle();
+  expect(stored).toEqual([]);
+  gate.resolve();
+  await queue.flush();
+  await settle();
+  expect(records.messages.map(({ message: { text } }) => text)).toEqual(["first", "second"]);
+  expect(records.snapshots.map(({ record }) => record.snapshot.state)).toEqual([
+    { text: "old" },
+    { text: "new" },
+  ]);
+  expect(records.snapshots.map(({ record }) => record.counts.versions)).toEqual([1, 2]);
+  expect(stored).toEqual(["old", "between", "new"]);
+});
+
+test("the journal takes no snapshot, and nothing waits for one that will not be stored", async () => {
+  const { records, journal, queue, clock } = start();
+  journal.isBroken = false;
+  records.trouble = () => Promise.reject(new Error("away"));
+  let isSettled = false;
+  queue.message(message(0, "kept"));
+  void queue.snapshot(snapshot("lost")).then(() => (isSettled = true));
+  await clock.advance(10_000);
+  await settle();
+  expect(isSettled).toBe(true);
+  expect(records.snapshots).toEqual([]);
+});
+
+test("another process counts the texts of a call on", async () => {
+  const versions: number[] = [];
+  const records = openMemoryRecords();
+  const deps = {
+    records: {
+      ...records,
+      message: async (_callId: string, _message: MessageRecord, version: number) =>
+        void versions.push(version),
+    },
+    journal: openMemoryJournal(),
+    clock: openManualClock(),
+    logger: { warn: () => undefined, error: () => undefined },
+  };
+  const counts = { versions: 41, toolFailures: [], initialTokens: [] };
+  const queue = new RecordQueue({ callId: "c", stageId: "s" }, deps, counts);
+  queue.message(message(0, "next"));
+  await queue.flush();
+  expect(versions).toEqual([42]);
+});
+
+test("a record that fails is not written once another process has the call", async () => {
+  const { records, queue, clock } = start();
+  let tries = 0;
+  records.trouble = () => {
+    tries += 1;
+    return Promise.reject(new Error("away"));
+  };
+  queue.message(message(0, "first"));
+  await settle();
+  expect(tries).toBe(1);
+  queue.drop();
+  records.trouble = () => {
+    tries += 1;
+    return Promise.resolve();
+  };
+  await clock.advance(10_000);
+  await queue.flush();
+  expect(tries).toBe(1);
+  expect(records.messages).toEqual([]);
+});

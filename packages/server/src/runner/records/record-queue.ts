@@ -14,8 +14,10 @@ import {
   type FaultRecord,
   type JoinedRecord,
   type JournalCall,
+  type RecordCounts,
   type RecordJournal,
   type SideTokens,
+  type SnapshotRecord,
   type StageRecord,
 } from "./call-records.ts";
 import type { Clock } from "../../pacing/clock.ts";
@@ -57,6 +59,7 @@ export class RecordQueue {
   #waiting: CallRecord[] = [];
   #working: Promise<void> | null = null;
   #ending = false;
+  #dropped = false;
   #versions = 0;
   readonly #toolFailures = new Map<string, number>();
   /** The first count of each stage. */
@@ -70,11 +73,19 @@ export class RecordQueue {
   #wake: (() => void) | null = null;
   /** Gives the current attempt the shorter limit. */
   #hurry: (() => void) | null = null;
+  /** Called when a snapshot is written, or never will be. */
+  readonly #stored = new WeakMap<CallRecord, (() => void)[]>();
 
-  /** @param call its `stageId` is the first stage */
-  constructor(call: JournalCall, deps: RecordQueueDeps) {
+  /**
+   * @param call its `stageId` is the first stage
+   * @param counts of the process before, where this one continues its call
+   */
+  constructor(call: JournalCall, deps: RecordQueueDeps, counts: RecordCounts | null = null) {
     this.#call = call;
     this.#deps = deps;
+    this.#versions = counts?.versions ?? 0;
+    for (const [stageId, failures] of counts?.toolFailures ?? []) this.#toolFailures.set(stageId, failures);
+    for (const [stageId, tokens] of counts?.initialTokens ?? []) this.#initialTokens.set(stageId, tokens);
   }
 
   joined(joined: JoinedRecord): void {
@@ -120,6 +131,31 @@ export class RecordQueue {
     this.#add({ kind: "eventChunk", chunk });
   }
 
+  /**
+   * Follows all records that it knows of. Of those that wait, the oldest and the newest are written. Resolves when it is written, or will not be: the
+   * journal takes none, because another process cannot read it.
+   */
+  snapshot(taken: Omit<SnapshotRecord, "counts">): Promise<void> {
+    if (this.#ending) return Promise.resolve();
+    const counts = {
+      versions: this.#versions,
+      toolFailures: [...this.#toolFailures],
+      initialTokens: [...this.#initialTokens],
+    };
+    const record: CallRecord = { kind: "snapshot", snapshot: { ...taken, counts } };
+    const waiting = this.#waiting.filter(({ kind }, i) => i > 0 && kind === "snapshot");
+    // The oldest keeps its place: under load one that always moved to the end would never be written.
+    const earlier = waiting.length > 1 ? waiting.at(-1) : undefined;
+    if (earlier !== undefined) this.#waiting = this.#waiting.filter((one) => one !== earlier);
+    const stored = Promise.withResolvers<void>();
+    this.#stored.set(record, [
+      ...(earlier === undefined ? [] : (this.#stored.get(earlier) ?? [])),
+      stored.resolve,
+    ]);
+    this.#add(record);
+    return stored.promise;
+  }
+
   fault(fault: FaultRecord): void {
     this.#add({ kind: "fault", fault });
   }
@@ -132,7 +168,16 @@ export class RecordQueue {
     await this.#working;
   }
 
-  /** The same with the end, which follows everything queued. */
+  /** Another process has the call: what waits is not written, and no record is accepted any more. */
+  drop(): void {
+    this.#ending = true;
+    this.#dropped = true;
+    for (const record of this.#waiting) this.#settle(record);
+    this.#waiting = [];
+    this.#wake?.();
+  }
+
+  /** Like `flush`, with the end, which follows everything queued. */
   async end(ended: EndedRecord): Promise<void> {
     this.#add({ kind: "ended", ended });
     await this.flush();
@@ -156,7 +201,14 @@ export class RecordQueue {
   #giveUpOldest(): void {
     const event = this.#waiting.findIndex((one, i) => i > 0 && one.kind === "callEvent");
     const [lost] = this.#waiting.splice(Math.max(1, event), 1);
+    this.#settle(lost);
     this.#lose({ record: lost?.kind }, "the store is too slow: records of a call are lost");
+  }
+
+  #settle(record: CallRecord | undefined): void {
+    if (record === undefined) return;
+    for (const stored of this.#stored.get(record) ?? []) stored();
+    this.#stored.delete(record);
   }
 
   /** One line for each call: its event has their number. */
@@ -198,20 +250,22 @@ export class RecordQueue {
     for (;;) {
       try {
         await this.#attempt(record);
-        this.#waiting.shift();
+        this.#settle(this.#waiting.shift());
         return;
       } catch (error) {
+        if (this.#dropped) return;
         const triedMs = clock.nowMs() - startMs + pauseMs;
         const fields = { callId: this.#call.callId, record: record.kind, error: messageOf(error) };
         logger.warn(fields, "a record could not be written; retrying");
         if (triedMs > JOURNAL_AFTER_MS && (await this.#keep()) === "kept") return;
         if (triedMs > RECORD_LIMIT_MS) {
-          this.#waiting.shift();
+          this.#settle(this.#waiting.shift());
           this.#lose(fields, "a record could not be written and is lost");
           return;
         }
       }
       await this.#pause(pauseMs);
+      if (this.#dropped) return;
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
   }
@@ -219,14 +273,17 @@ export class RecordQueue {
   /** Moves all that wait into the journal. `failed`: the disk did not take them, and they wait again. */
   async #keep(): Promise<"kept" | "failed"> {
     const { callId } = this.#call;
-    const kept = this.#waiting;
+    const before = this.#waiting;
+    for (const record of before) this.#settle(record);
+    const kept = before.filter(({ kind }) => kind !== "snapshot");
     this.#waiting = [];
+    if (kept.length === 0) return "kept";
     try {
       await this.#deps.journal.append(this.#call, this.#withLossEvent(kept));
       if (kept.at(-1)?.kind === "ended") this.#lost = 0;
       return "kept";
     } catch (error) {
-      this.#waiting = [...kept, ...this.#waiting];
+      this.#waiting = [...before, ...this.#waiting];
       this.#deps.logger.warn(
         { callId, error: messageOf(error) },
         "the journal did not take the records of a call",

@@ -13,6 +13,7 @@ import type { CallUse } from "../use/call-use.ts";
 import { DataChannel } from "../data-connection/data-channel.ts";
 import { HIGHEST_RECORDING_RATE_HZ, Recorder } from "./recorder.ts";
 import { SpeechIn } from "./speech-in.ts";
+import type { CallAnswerer } from "./call-answerer.ts";
 import type { PreparedGreeting } from "./prepared-greeting.ts";
 import { SpareSpeech } from "./spare-speech.ts";
 import type { MediumMeans } from "./medium-means.ts";
@@ -21,6 +22,8 @@ import { SpeechOut } from "./speech-out.ts";
 export interface CallMediaOptions {
   readonly plan: CallPlan;
   readonly deps: Pick<CallDeps, "engines" | "voices" | "recordings" | "openDataConnection" | "clock">;
+  /** The media clock at the beginning: more than 0 where another process had the call before. Unset: 0. */
+  readonly startMediaMs?: number;
   /** Null: nothing was prepared. */
   readonly greeting?: PreparedGreeting | null;
   readonly use: Pick<CallUse, "ofReply" | "ofUtterance" | "aside">;
@@ -31,6 +34,7 @@ export interface CallMediaOptions {
   >;
   readonly send: (frame: Int16Array) => void;
   readonly medium: MediumMeans;
+  readonly answerer: CallAnswerer;
   readonly post: (event: CallEngineEventBody) => void;
   /** What the recogniser thinks of the end of the turn. */
   readonly judged: (utteranceId: number, finished: number | null) => void;
@@ -48,11 +52,13 @@ function recorderOf(
   { callId, recordingEnabled }: CallPlan,
   recordings: CallDeps["recordings"],
   { inputSampleRateHz, outputSampleRateHz }: Rates,
-  atMs: number,
+  { atMs, startMediaMs }: { readonly atMs: number; readonly startMediaMs: number },
 ): Recorder | null {
   if (!recordingEnabled) return null;
   const rate = Math.min(inputSampleRateHz, HIGHEST_RECORDING_RATE_HZ);
-  return new Recorder(recordings.create(callId, rate), rate, outputSampleRateHz, atMs);
+  const writer =
+    startMediaMs > 0 ? recordings.resume(callId, rate, startMediaMs) : recordings.create(callId, rate);
+  return new Recorder(writer, rate, outputSampleRateHz, atMs);
 }
 
 export class CallMedia {
@@ -67,11 +73,11 @@ export class CallMedia {
   #stopTicking: (() => void) | null = null;
 
   constructor(options: CallMediaOptions) {
-    const { plan, deps, use, transport, post, faulted } = options;
+    const { plan, deps, use, transport, post, faulted, startMediaMs = 0 } = options;
     const { engines, voices, recordings, clock, openDataConnection: open } = deps;
     const { inputSampleRateHz, outputSampleRateHz, outputEncoding: encoding = "pcm", aheadMs } = transport;
     const nowMs = () => clock.nowMs();
-    const recorder = recorderOf(plan, recordings, transport, nowMs());
+    const recorder = recorderOf(plan, recordings, transport, { atMs: nowMs(), startMediaMs });
     this.recorder = recorder;
     this.dataChannel = DataChannel.open({
       plan,
@@ -113,6 +119,7 @@ export class CallMedia {
       vad: engines.vad,
       stt: engines.stt,
       inputSampleRateHz,
+      startMediaMs,
       signalsDigits: transport.signalsDigits ?? false,
       mediaIdleTimeoutMs: plan.medium.mediaIdleTimeoutMs,
       language: plan.stage.languageHint,
@@ -125,6 +132,7 @@ export class CallMedia {
       recorder,
       tap,
       echo,
+      answerer: options.answerer,
       listens: engines.turnDetectors?.some(({ listens }) => listens) ?? false,
       keepsVoice: ["default", ...engines.llm.models].some((name) => engines.llm.takesAudio?.(name)),
       nowMs,
@@ -138,7 +146,7 @@ export class CallMedia {
   #tick(tickMs: number, faulted: (error: unknown) => void): void {
     try {
       this.speechIn.tick(tickMs);
-      this.speechOut.tick();
+      this.speechOut.tick(tickMs);
     } catch (error) {
       faulted(error);
     }

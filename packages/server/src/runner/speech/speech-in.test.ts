@@ -47,6 +47,7 @@ function start(
   const clock = openManualClock();
   const events: CallEngineEventBody[] = [];
   const speech = new SpeechIn({
+    answerer: null,
     vad: changes.vad ?? openFakeVad(),
     stt: changes.stt ?? openFakeStt(),
     inputSampleRateHz: changes.inputSampleRateHz ?? 16_000,

@@ -13,6 +13,7 @@ import { Resampler } from "../../media/resample.ts";
 import type { UseListener } from "../../ports/engine-use.ts";
 import { STT_SAMPLE_RATE_HZ, type SttEngine } from "../../ports/stt.ts";
 import { VAD_WINDOW_MS, VAD_WINDOW_SAMPLES, type VadEngine, type VadStream } from "../../ports/vad.ts";
+import type { CallAnswerer } from "./call-answerer.ts";
 import { HIGHEST_RECORDING_RATE_HZ, type Recorder } from "./recorder.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -34,6 +35,8 @@ export interface SpeechInOptions {
   readonly vad: VadEngine;
   readonly stt: SttEngine;
   readonly inputSampleRateHz: number;
+  /** The media clock at the beginning. Unset: 0. */
+  readonly startMediaMs?: number;
   /** The medium signals keys, so their tones are kept from the recogniser. */
   readonly signalsDigits?: boolean;
   readonly mediaIdleTimeoutMs: number | null;
@@ -47,6 +50,8 @@ export interface SpeechInOptions {
   readonly recorder: Recorder | null;
   /** Also receives the incoming audio, at the transport's rate. */
   readonly tap: AudioTap | null;
+  /** Also receives the incoming audio; null: nobody wants to know who has answered. */
+  readonly answerer: Pick<CallAnswerer, "audio"> | null;
   /** Whether a turn detector needs the audio of utterances. */
   readonly listens: boolean;
   /** Whether a language model may be given the voice of utterances. */
@@ -114,13 +119,13 @@ export class SpeechIn {
 
   /** Opens the engines. A failure is posted as it would be later. */
   start(): void {
-    const { vad, language, post } = this.#options;
+    const { vad, language, post, startMediaMs = 0 } = this.#options;
     try {
       this.#vad = vad.open({
         scored: (index, score) => {
           if (this.#closed) return;
           const echo = this.#echoes[index % MAX_ECHOES] ?? 0;
-          const mediaMs = (index + 1) * VAD_WINDOW_MS;
+          const mediaMs = startMediaMs + (index + 1) * VAD_WINDOW_MS;
           const rounded = Math.round(score * SCORE_STEPS) / SCORE_STEPS;
           const scored = { type: "voiceScored", score: rounded, mediaMs } as const;
           post(echo === 0 ? scored : { ...scored, echo });
@@ -197,8 +202,9 @@ export class SpeechIn {
   }
 
   #released(samples: Int16Array): void {
-    const { recorder, tap, nowMs } = this.#options;
+    const { recorder, tap, nowMs, answerer, inputSampleRateHz } = this.#options;
     tap?.caller(samples, nowMs());
+    answerer?.audio(samples, inputSampleRateHz);
     if (this.#recordsInput) recorder?.caller(samples, nowMs());
     const speech = this.#resampler.push(this.#tones?.push(samples) ?? samples);
     if (speech.length === 0) return;

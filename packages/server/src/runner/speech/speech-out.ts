@@ -172,7 +172,8 @@ export class SpeechOut {
     if (this.#options.medium?.mark !== undefined) this.#playout.heardFrom(this.#options.nowMs());
   }
 
-  tick(): void {
+  /** @param tickMs when the tick was due, so that frames leave as evenly as ticks are due */
+  tick(tickMs = this.#options.nowMs()): void {
     if (this.#closed) return;
     for (const attempt of this.#attempts.values()) {
       if (attempt.waiting.length === 0) continue;
@@ -180,7 +181,7 @@ export class SpeechOut {
       this.#convert(attempt);
       break;
     }
-    this.#pump();
+    this.#pump(tickMs);
   }
 
   /** Idempotent. */
@@ -198,10 +199,10 @@ export class SpeechOut {
     this.#tell();
   }
 
-  #pump(): void {
+  #pump(nowMs = this.#options.nowMs()): void {
     if (this.#closed) return;
-    const { nowMs, send, medium } = this.#options;
-    this.#playout.take(nowMs(), send, medium?.mark);
+    const { send, medium } = this.#options;
+    this.#playout.take(nowMs, send, medium?.mark);
     this.#tell();
   }
 

@@ -121,6 +121,8 @@ export class Generations {
           case "text-delta":
             if (part.text !== "") this.#deps.post(this.#events.text(id, part.text));
             break;
+          case "tool-call-delta":
+            break;
           case "finish":
             finished = true;
             this.#end(id, controller);

@@ -35,6 +35,7 @@ export function openCallWorld(
   traces: Traces | null = null,
   voices: Voices = openFakeVoices(),
   currency: string | null = null,
+  keepsSnapshots = false,
 ) {
   const clock = openManualClock(WORLD_CREATED_MS);
   const records = openMemoryRecords();
@@ -53,6 +54,7 @@ export function openCallWorld(
     journal,
     recordings,
     storeEventLogs: true,
+    keepsSnapshots,
     openDataConnection: dataConnections.open,
     toolInvoker,
     checkArguments: async () => null,

@@ -16,19 +16,30 @@ export interface MemoryRecordings extends Recordings {
 export function openMemoryRecordings(): MemoryRecordings {
   const files = new Map<string, { readonly sampleRateHz: number; readonly blocks: Int16Array[] }>();
   let open = 0;
+  const writerOf = (blocks: Int16Array[]) => {
+    open += 1;
+    return Promise.resolve({
+      write: (samples: Int16Array) => void blocks.push(samples.slice()),
+      close: () => {
+        open -= 1;
+        return Promise.resolve();
+      },
+    });
+  };
   return {
     openFiles: () => open,
     create: (callId, sampleRateHz) => {
       const blocks: Int16Array[] = [];
       files.set(callId, { sampleRateHz, blocks });
-      open += 1;
-      return Promise.resolve({
-        write: (samples) => blocks.push(samples.slice()),
-        close: () => {
-          open -= 1;
-          return Promise.resolve();
-        },
-      });
+      return writerOf(blocks);
+    },
+    resume: (callId, sampleRateHz, startMs) => {
+      const file = files.get(callId) ?? { sampleRateHz, blocks: [] };
+      files.set(callId, file);
+      const written = file.blocks.reduce((sum, { length }) => sum + length, 0);
+      const missing = Math.round((startMs * sampleRateHz) / 1000) * 2 - written;
+      if (missing > 0) file.blocks.push(new Int16Array(missing));
+      return writerOf(file.blocks);
     },
     open: () => Promise.resolve(null),
     openPart: () => Promise.resolve(null),

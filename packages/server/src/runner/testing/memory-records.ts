@@ -9,6 +9,7 @@ import type {
   FaultRecord,
   JoinedRecord,
   SideTokens,
+  SnapshotRecord,
   StageRecord,
   TokenCounts,
 } from "../records/call-records.ts";
@@ -22,6 +23,7 @@ export interface MemoryRecords extends CallRecords {
   readonly sideTokens: (SideTokens & { callId: string })[];
   readonly events: { callId: string; event: CallEventRecord }[];
   readonly eventChunks: { callId: string; chunk: EventChunk }[];
+  readonly snapshots: { callId: string; record: SnapshotRecord }[];
   readonly faults: { callId: string; record: FaultRecord }[];
   readonly ends: { callId: string; record: EndedRecord; atMs: number }[];
   readonly latencies: TurnLatency[];
@@ -39,6 +41,7 @@ export function openMemoryRecords(): MemoryRecords {
     sideTokens: [],
     events: [],
     eventChunks: [],
+    snapshots: [],
     faults: [],
     ends: [],
     latencies: [],
@@ -51,6 +54,7 @@ export function openMemoryRecords(): MemoryRecords {
     sideTokensCounted: (callId, counted) => write(() => records.sideTokens.push({ callId, ...counted })),
     callEvent: (callId, event) => write(() => records.events.push({ callId, event })),
     eventChunk: (callId, chunk) => write(() => records.eventChunks.push({ callId, chunk })),
+    snapshot: (callId, record) => write(() => records.snapshots.push({ callId, record })),
     fault: (callId, record) => write(() => records.faults.push({ callId, record })),
     ended: (callId, record) => write(() => records.ends.push({ callId, record, atMs: performance.now() })),
     turnLatency: (_callId, latency) => {

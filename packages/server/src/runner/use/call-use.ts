@@ -3,7 +3,13 @@
  * turns are read from the events and effects of the call's engine, as those of traces are.
  */
 
-import { costOf, shownEngineUse, type CallUseRecord, type EngineUse } from "@parley/schema";
+import {
+  costOf,
+  shownEngineUse,
+  type CallEngineSums,
+  type CallUseRecord,
+  type EngineUse,
+} from "@parley/schema";
 import type { CallState } from "../../call/call.ts";
 import type { CallEffect, CallEventRecord } from "../../call/effects.ts";
 import type { CallEngineEvent } from "../../call/events.ts";
@@ -30,6 +36,8 @@ export interface CallUseOptions {
   /** Null: there are no prices. */
   readonly currency: string | null;
   readonly record: (event: CallEventRecord) => void;
+  /** What the call has used in another process. Unset: nothing. */
+  readonly before?: readonly CallEngineSums[];
 }
 
 export class CallUse {
@@ -50,6 +58,12 @@ export class CallUse {
 
   constructor(options: CallUseOptions) {
     this.#options = options;
+    this.#sums.resume(options.before ?? []);
+  }
+
+  /** Of requests that are over. */
+  soFar(): readonly CallEngineSums[] {
+    return this.#sums.totals();
   }
 
   /** After each step of the call's engine, before its effects begin. */

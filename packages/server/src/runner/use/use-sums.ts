@@ -46,6 +46,23 @@ export class UseSums {
     else sums.costNanos += costNanos;
   }
 
+  /** What another process has counted; its latencies count for the sums, and not for the medians. */
+  resume(before: readonly CallEngineSums[]): void {
+    for (const sums of before) {
+      const { kind, engine, provider, model } = sums;
+      const key = JSON.stringify([kind, engine, provider, model]);
+      this.#entries.set(engine === OTHERS ? `${OTHERS} ${kind}` : key, {
+        sums: { ...sums },
+        latenciesMs: [],
+      });
+    }
+  }
+
+  /** Without medians, which take a while. */
+  totals(): readonly CallEngineSums[] {
+    return [...this.#entries.values()].map(({ sums }) => ({ ...sums }));
+  }
+
   /** In the order of their first requests. */
   read(): readonly CallEngineSums[] {
     return [...this.#entries.values()].map(({ sums, latenciesMs }) => ({

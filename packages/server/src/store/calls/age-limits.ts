@@ -83,6 +83,7 @@ const TRANSCRIPT_TABLES = [
   "call_event_logs",
   "call_event_log_chunks",
   "call_event_log_ends",
+  "corpus_open_questions",
 ] as const;
 
 const callPlace = selectList("calls", { accountId: "account_id", callId: "id" });

@@ -55,11 +55,40 @@ export async function appendCallEvent(
   event: NewCallEvent,
   key: string = randomUUID(),
 ): Promise<boolean> {
+  return insertEvent(db, { accountId, callId, stageId: event.stageId }, event, key);
+}
+
+/** The same of an event of the first stage, for those who do not know its id. */
+export async function appendFirstStageEvent(
+  db: Db,
+  accountId: string,
+  callId: string,
+  event: Omit<NewCallEvent, "stageId">,
+  key: string,
+): Promise<boolean> {
+  return insertEvent(db, { accountId, callId, stageId: null }, event, key);
+}
+
+interface EventPlace {
+  readonly accountId: string;
+  readonly callId: string;
+  /** Null: the first one. */
+  readonly stageId: string | null;
+}
+
+async function insertEvent(
+  db: Db,
+  { accountId, callId, stageId }: EventPlace,
+  event: Omit<NewCallEvent, "stageId">,
+  key: string,
+): Promise<boolean> {
   const wallClockMs = event.wallClockTimestampMs;
+  const firstStage = sql`(select stages.id from call_stages as stages where stages.call_id = calls.id
+    order by stages.position limit 1)`;
   const insertion = sql`
     insert into call_events (call_id, account_id, stage_id, call_timestamp_ms, wall_clock_timestamp_ms, severity,
       type, text, extras, created_at, event_key)
-    select id, account_id, ${event.stageId}::uuid, ${Math.round(event.callTimestampMs)}::int,
+    select id, account_id, coalesce(${stageId}::uuid, ${firstStage}), ${Math.round(event.callTimestampMs)}::int,
       ${wallClockMs === null ? null : Math.round(wallClockMs)}::int,
       ${severities.indexOf(event.severity)}::smallint, ${event.type}, ${toStorableText(event.text)},
       ${event.extras === null ? null : toJsonText(event.extras)}::json, clock_timestamp(), ${key}::uuid

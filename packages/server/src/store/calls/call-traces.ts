@@ -3,6 +3,7 @@
 import type { RawBuilder } from "kysely";
 import type { Db } from "../database/db.ts";
 import { eraseAnswersAbout } from "../accounts/idempotent-answers.ts";
+import { eraseConsultationsOf } from "./consultations.ts";
 import { eraseTransfersOf } from "../telephony/call-transfers.ts";
 import { eraseDialOf } from "../telephony/carrier-dials.ts";
 import { HAS_PENDING_DELIVERIES, eraseDeliveriesOf } from "../webhooks/webhook-deliveries.ts";
@@ -27,4 +28,6 @@ export const CALL_TRACES: readonly CallTraces[] = [
   { erase: eraseDialOf },
   // The same of the dials of its transfers.
   { erase: eraseTransfersOf },
+  // Its words in the instructions of the conversations with people who were to take it over.
+  { erase: eraseConsultationsOf },
 ];

@@ -9,9 +9,9 @@ import {
   insertCall,
   listUnfinishedCalls,
   markJoined,
-  matchesJoinToken,
   removeUnstartedCall,
 } from "./calls.ts";
+import { matchesJoinToken } from "./join-targets.ts";
 import { saveEventLog } from "./call-event-logs.ts";
 import { listMessages } from "./messages.ts";
 import { getPriorCall } from "./prior-calls.ts";

@@ -12,6 +12,7 @@ import { databaseTime, laterBy } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
+import { isOfNode } from "../database/running-nodes.ts";
 import { addEngineUse } from "../accounts/engine-usage.ts";
 import { countEndedCalls, DEFAULT_METERING, finalStatus, type Metering } from "../accounts/metering.ts";
 import type { BillingStatus, CallColumns } from "../database/tables/calls.ts";
@@ -19,7 +20,7 @@ import { historyJson, type NewMessage } from "./messages.ts";
 import { sealDocument } from "../secrets/redaction.ts";
 import { restoreMasked } from "../secrets/restore-masked.ts";
 import { callSearchText } from "../database/search-text.ts";
-import { hashToken, isHashOf } from "../secrets/secrets.ts";
+import { hashToken } from "../secrets/secrets.ts";
 import { stageContext } from "./stages.ts";
 import { AgentGoneError, MaskedValueError } from "../database/store-errors.ts";
 import { insertDeliveries } from "../webhooks/webhook-events.ts";
@@ -48,6 +49,8 @@ export interface NewCall {
   readonly requestContext: object | null;
   /** A user of the console makes it there. Absent: no. */
   readonly isOfConsole?: boolean;
+  /** It is a conversation about the caller of this call of the account. Absent: it is none. */
+  readonly consultationOf?: string | undefined;
   readonly stage: {
     readonly stageId: string;
     /** Settings of the CallStage resource, with their secrets. */
@@ -120,7 +123,7 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
     ), created as (
       insert into calls (id, account_id, agent_id, agent_revision_id, node_id, created_at, join_deadline_at,
         medium_kind, voice_id, join_token_hash, sealed_join_token, settings, sealed_secrets, sealed_plan, metadata, search_text,
-        request_context, is_of_console)
+        request_context, is_of_console, consultation_of)
       select ${callId}::uuid, ${accountId}::uuid, ${call.agentId}::uuid, ${call.agentRevisionId}::uuid,
         ${call.nodeId}, ${createdAt}::timestamptz, ${joinDeadline}, ${call.mediumKind},
         ${call.voiceId ?? null}::uuid, ${call.joinToken === null ? null : hashToken(call.joinToken)},
@@ -128,7 +131,8 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
         ${settings.document}::json, ${settings.sealedSecrets},
         ${db.sealer.seal(JSON.stringify(call.plan), planContext(callId))}, ${toJsonText(call.metadata)}::jsonb,
         ${callSearchText(accountId, call)},
-        ${call.requestContext === null ? null : toJsonText(call.requestContext)}::json, ${call.isOfConsole ?? false}::boolean
+        ${call.requestContext === null ? null : toJsonText(call.requestContext)}::json, ${call.isOfConsole ?? false}::boolean,
+        ${call.consultationOf ?? null}::uuid
       where ${call.agentId}::uuid is null or exists (select 1 from counted) returning ${ownCallColumns}
     ), notified as (
       ${insertDeliveries("created", "call.started", sql`calls.created_at`)}
@@ -209,31 +213,6 @@ export async function getCall(db: Db, accountId: string, callId: string): Promis
   return columns === undefined ? null : toCallRow(db, columns);
 }
 
-/** What a join URL is compared with. */
-export interface JoinTarget {
-  readonly mediumKind: string;
-  readonly joinTokenHash: string | null;
-  readonly joinedAtMs: number | null;
-}
-
-/**
- * By id alone, because a join has no account. Compare the token with `matchesJoinToken` before anything is disclosed.
- * Leaves the sealed plan where it is, so that a wrong token costs one read of an index.
- */
-export async function getJoinTarget(db: Db, callId: string): Promise<JoinTarget | null> {
-  const read = await db.query
-    .selectFrom("calls")
-    .select(["medium_kind", "join_token_hash", "joined_at"])
-    .where("id", "=", callId)
-    .executeTakeFirst();
-  if (read === undefined) return null;
-  return {
-    mediumKind: read.medium_kind,
-    joinTokenHash: read.join_token_hash,
-    joinedAtMs: read.joined_at === null ? null : Date.parse(read.joined_at),
-  };
-}
-
 /** What the recovery of a call needs. The plan is any JSON, as it was given to `insertCall`. */
 export interface CallForJoin {
   readonly callId: string;
@@ -277,23 +256,26 @@ export async function getCallForJoin(db: Db, callId: string): Promise<CallForJoi
   };
 }
 
-/** In constant time. */
-export function matchesJoinToken(call: Pick<JoinTarget, "joinTokenHash">, token: string): boolean {
-  return call.joinTokenHash !== null && isHashOf(call.joinTokenHash, token);
+export interface CallJoin {
+  readonly joinedAtMs: number;
+  readonly clientVersion: string | null;
+  /** The node that writes it. Absent: the call belongs to the writer without a doubt. */
+  readonly ofNode?: string | undefined;
 }
 
-/** False: there is no such call, or it was joined before, or it has ended. */
+/** False: there is no such call, or it was joined before, or it has ended, or another running node has claimed it. */
 export async function markJoined(
   db: Db,
   accountId: string,
   callId: string,
-  join: { readonly joinedAtMs: number; readonly clientVersion: string | null },
+  join: CallJoin,
 ): Promise<boolean> {
   const version = join.clientVersion === null ? null : toStorableText(join.clientVersion);
   const joined = await sql`${preparedStatement}
     with joined as (
       update calls set joined_at = ${new Date(join.joinedAtMs)}::timestamptz, client_version = ${version}
       where id = ${callId} and account_id = ${accountId} and joined_at is null and ended_at is null
+        and ${isOfNode(join.ofNode)}
       returning ${ownCallColumns}
     ), notified as (
       ${insertDeliveries("joined", "call.joined", sql`calls.joined_at`)}
@@ -311,9 +293,11 @@ export interface CallEnd {
   readonly use?: CallUseRecord | null;
   /** A joined call stays pending until `settleCall`, because work on it remains before it is billed. */
   readonly settlesLater?: boolean;
+  /** The node that writes it. Absent: the call belongs to the writer without a doubt. */
+  readonly ofNode?: string | undefined;
 }
 
-/** `final`: its billing is final as well. */
+/** `final`: its billing is final as well. `ended_before`: also when another running node has claimed it. */
 export type CallEnding = "final" | "pending" | "ended_before";
 
 /** Ends a call once. The same statement meters it, adds it to the usage figures and inserts the webhook deliveries. */
@@ -330,7 +314,8 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
           else ${finalStatus(metering, joinedMs, sql`${end.endReason}::text`)} end,
         ${sipAtEnd(endedAt, unitMs, end.endReason)},
         engine_use = ${use === null ? null : toJsonText(use)}::json
-      where id = ${callId} and account_id = ${accountId} and ended_at is null returning ${ownCallColumns}
+      where id = ${callId} and account_id = ${accountId} and ended_at is null and ${isOfNode(end.ofNode)}
+      returning ${ownCallColumns}
     ), notified as (
       ${insertDeliveries("ended", "call.ended", sql`calls.ended_at`)}
     ), notified_of_billing as (
@@ -341,6 +326,8 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
       ${addEngineUse("ended", use)}
     ), texts_due as (
       ${noteEndedTexts("ended")}
+    ), unneeded as (
+      delete from call_snapshots using ended where call_snapshots.call_id = ended.id
     )
     select billing_status from ended`.execute(db.query);
   const [row] = ended.rows;
@@ -359,8 +346,8 @@ export interface UnfinishedCall {
 export const UNFINISHED_CALLS_LIMIT = 1_000;
 
 /**
- * Calls of a node that have not ended, of all accounts, oldest first, at most `UNFINISHED_CALLS_LIMIT`. End them and
- * list again until none is left.
+ * Calls of a node that have not ended and that no process can continue, of all accounts, oldest first, at most
+ * `UNFINISHED_CALLS_LIMIT`. End them and list again until none is left.
  */
 export async function listUnfinishedCalls(
   db: Db,
@@ -373,6 +360,7 @@ export async function listUnfinishedCalls(
     .where("node_id", "=", nodeId)
     .where("ended_at", "is", null)
     .where(sql<boolean>`id <> all(${exceptIds}::uuid[])`)
+    .where(sql<boolean>`not exists (select 1 from call_snapshots where call_id = calls.id)`)
     .orderBy("created_at")
     .limit(UNFINISHED_CALLS_LIMIT)
     .execute();

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { createAgent, getAgent } from "../agents/agents.ts";
@@ -23,6 +24,8 @@ import { claimRequest, storeAnswer } from "../accounts/idempotent-answers.ts";
 import { appendMessage } from "./messages.ts";
 import { settleCall, DEFAULT_METERING } from "../accounts/metering.ts";
 import { markRecordingShared } from "./shared-recordings.ts";
+import { getPriorCall } from "./prior-calls.ts";
+import { createWebhook } from "../webhooks/webhooks.ts";
 import { markEnded, newCall, newMessage } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
 
@@ -243,5 +246,59 @@ describeOnBothDatabases("deleted calls", (current) => {
       expect(await listFilesToRemove(db, of(nodeId, true))).toEqual([{ callId, failures: 0 }]);
     }
     await markFilesRemoved(db, callId);
+  });
+
+  it("take their words out of the conversations with people who were to take them over", async () => {
+    const { db } = current();
+    const accountId = await newAccount(db);
+    const WORDS = "needle-of-the-caller";
+    const settings = { systemPrompt: `Explain it. Caller: ${WORDS}`, recordingEnabled: false };
+    const stage = { stageId: randomUUID(), settings };
+    const plan = { version: 1, stage: { systemPrompt: settings.systemPrompt, model: "m" } };
+    const caller = await endedCall(db, accountId);
+    const about = await endedCall(db, accountId, { settings, stage, plan, consultationOf: caller.callId });
+    const other = await endedCall(db, accountId, {
+      settings,
+      plan,
+      metadata: { transferOfCallId: caller.callId },
+    });
+    await saveEventLog(db, accountId, about.callId, { plan });
+    const { webhookId } = await createWebhook(db, accountId, {
+      agentId: null,
+      url: "https://a.example",
+      events: ["call.ended"],
+      secrets: ["s"],
+    });
+    const announced = await endedCall(db, accountId, {
+      settings,
+      stage: { ...stage, stageId: randomUUID() },
+      plan,
+      consultationOf: caller.callId,
+    });
+    const deliveries = async () =>
+      (
+        await sql`select call_id, status, call_record::text as record from webhook_deliveries where webhook_id = ${webhookId}`.execute(
+          db.query,
+        )
+      ).rows;
+    expect(await deliveries()).toMatchObject([
+      { call_id: announced.callId, status: "pending", record: expect.stringContaining(WORDS) as string },
+    ]);
+    expect(await deleteCall(db, accountId, caller.callId)).toBe("deleted");
+    expect(await deliveries()).toMatchObject([
+      { call_id: announced.callId, status: "pending", record: expect.not.stringContaining(WORDS) as string },
+    ]);
+
+    const erased = await getPriorCall(db, accountId, about.callId, 10);
+    expect(JSON.stringify(erased)).not.toContain(WORDS);
+    expect(erased?.plan).toEqual({ version: 1, stage: { systemPrompt: "", model: "m" } });
+    expect((await getCall(db, accountId, about.callId))?.settings).toEqual({
+      systemPrompt: null,
+      recordingEnabled: false,
+    });
+    const logs = await sql`select 1 from call_event_logs where call_id = ${about.callId}`.execute(db.query);
+    expect(logs.rows).toEqual([]);
+    // Metadata alone make no call a conversation about another one.
+    expect((await getCall(db, accountId, other.callId))?.settings).toEqual(settings);
   });
 });

@@ -21,6 +21,14 @@ export async function deleteCall(db: Db, accountId: string, callId: string): Pro
   return eraseCall(db, accountId, callId, sql`true`);
 }
 
+/** When a call that was deleted had been created (ISO 8601); null: there is no record of such a call. */
+export async function createdAtOfDeleted(db: Db, accountId: string, callId: string): Promise<string | null> {
+  const read = await sql<{ readonly createdAt: string }>`
+    select created_at as "createdAt" from deleted_calls
+    where id = ${callId} and account_id = ${accountId}`.execute(db.query);
+  return read.rows[0]?.createdAt ?? null;
+}
+
 /** `which` is a further condition on `calls`; if it does not hold, the result is `too_early`. */
 async function eraseCall(
   db: Db,

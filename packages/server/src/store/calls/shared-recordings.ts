@@ -5,18 +5,22 @@ import type { Db } from "../database/db.ts";
 
 /**
  * `ready`: its call has ended. `erased`: it must not be retained, because its call was deleted or is too old. `waits`:
- * its call is running, or the database does not know it, as after a restore.
+ * its call is running, or the database does not know it, as after a restore; or another node has continued the call and
+ * has the rest of its recording, which this part must not replace.
  */
 export type FinishedRecording = "ready" | "erased" | "waits";
 
 /** Of calls of any account, because the node has the files of all of them. */
 export async function stateOfRecordings(
   db: Db,
+  nodeId: string,
   callIds: readonly string[],
 ): Promise<ReadonlyMap<string, FinishedRecording>> {
+  const goesOnElsewhere = sql`node_id <> ${nodeId} and exists (select 1 from call_events
+    where call_id = calls.id and type = 'call.resumed')`;
   const read = await sql<{ id: string; state: FinishedRecording }>`
-    select id::text as id, case when recording_erased then 'erased' when ended_at is not null then 'ready'
-      else 'waits' end as state
+    select id::text as id, case when recording_erased then 'erased' when ended_at is null or ${goesOnElsewhere} then 'waits'
+      else 'ready' end as state
     from calls where id::text = any(${callIds}::text[])
     union all
     select id::text, 'erased' from deleted_calls where id::text = any(${callIds}::text[])`.execute(db.query);

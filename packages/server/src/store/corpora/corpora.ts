@@ -100,9 +100,12 @@ interface CorpusColumns extends Omit<CorpusRow, "status"> {
   readonly loading: boolean;
   /** A source waits to be loaded for the first time. */
   readonly initializing: boolean;
+  /** A load has left documents since the corpus was last empty. */
+  readonly hasBeenReady: boolean;
 }
 
-const documents = sql`from corpus_documents where corpus_id = corpora.id and source_id is not null`;
+const documents = sql`from corpus_documents where corpus_id = corpora.id and source_id is not null
+  and status = 'ready'`;
 const sources = sql`from corpus_sources where corpus_id = corpora.id`;
 
 const corpusColumns = sql`corpora.id as "corpusId", corpora.created_at as "createdAt", corpora.name,
@@ -110,22 +113,25 @@ const corpusColumns = sql`corpora.id as "corpusId", corpora.created_at as "creat
   (select count(*) ${documents}) as "documentsCount",
   (select coalesce(sum(chunks_count), 0) ${documents}) as "chunksCount",
   (select coalesce(sum(vectors_count), 0) ${documents}) as "vectorsCount",
-  exists (select 1 ${sources} and (loaded_at is null or loaded_at < load_requested_at)) as loading,
-  exists (select 1 ${sources} and loaded_at is null) as initializing`;
+  exists (select 1 ${sources} and (loaded_generation is null or loaded_generation < generation)) as loading,
+  exists (select 1 ${sources} and loaded_generation is null) as initializing,
+  ready_at is not null as "hasBeenReady"`;
 
-function toCorpusRow({ loading, initializing, ...columns }: CorpusColumns): CorpusRow {
+function toCorpusRow({ loading, initializing, hasBeenReady, ...columns }: CorpusColumns): CorpusRow {
   const { documentsCount } = columns;
-  return { ...columns, status: statusOf({ documentsCount, loading, initializing }) };
+  return { ...columns, status: statusOf({ documentsCount, loading, initializing, hasBeenReady }) };
 }
 
-/** INITIALIZING as soon as the first source is accepted, before its load begins (D78). */
+/** INITIALIZING as soon as the first source is accepted, before its load begins, and until a load has ended (D78). */
 function statusOf({
   documentsCount,
   loading,
   initializing,
-}: Pick<CorpusColumns, "documentsCount" | "loading" | "initializing">): CorpusStatus {
+  hasBeenReady,
+}: Pick<CorpusColumns, "documentsCount" | "loading" | "initializing" | "hasBeenReady">): CorpusStatus {
   if (documentsCount === 0) return initializing ? "CORPUS_STATUS_INITIALIZING" : "CORPUS_STATUS_EMPTY";
-  return loading ? "CORPUS_STATUS_UPDATING" : "CORPUS_STATUS_READY";
+  if (!loading) return "CORPUS_STATUS_READY";
+  return hasBeenReady ? "CORPUS_STATUS_UPDATING" : "CORPUS_STATUS_INITIALIZING";
 }
 
 function storable(text: string | null): string | null {

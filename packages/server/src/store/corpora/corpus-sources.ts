@@ -8,6 +8,7 @@ import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { TooManySourcesError, UnknownDocumentsError } from "../database/store-errors.ts";
+import { noteReady } from "./loads.ts";
 
 /** Dates are ISO 8601 UTC with milliseconds. */
 export interface SourceRow {
@@ -118,27 +119,35 @@ export async function updateSource(
     const source = decide(present);
     await sql`
       update corpus_sources set name = ${storable(source.name)}, description = ${storable(source.description)},
-        spec = ${toJsonText(source.spec)}::json, load_requested_at = ${new Date()}
+        spec = ${toJsonText(source.spec)}::json, load_requested_at = ${new Date()}, generation = generation + 1,
+        loader = null, loader_until = null
       where id = ${sourceId} and account_id = ${accountId}`.execute(tx.query);
     await takeDocuments(tx, corpusId, sourceId, source.documentIds);
+    // Whoever asks for another load wants every document tried again.
+    await sql`update corpus_documents set attempts = 0 where source_id = ${sourceId} and attempts > 0`.execute(
+      tx.query,
+    );
     return getSource(tx, accountId, corpusId, sourceId);
   });
 }
 
-/** Deletes a source with its documents. False: the corpus has no such source. */
+/** Deletes a source with its documents and chunks. False: the corpus has no such source. */
 export async function deleteSource(
   db: Db,
   accountId: string,
   corpusId: string,
   sourceId: string,
 ): Promise<boolean> {
-  const deleted = await db.query
-    .deleteFrom("corpus_sources")
-    .where("id", "=", sourceId)
-    .where("corpus_id", "=", corpusId)
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
-  return deleted.numDeletedRows === 1n;
+  return inTransaction(db, async (tx) => {
+    if (!(await lockCorpus(tx, accountId, corpusId))) return false;
+    const deleted = await sql`delete from corpus_sources
+      where id = ${sourceId} and corpus_id = ${corpusId} and account_id = ${accountId} returning id`.execute(
+      tx.query,
+    );
+    if (deleted.rows.length === 0) return false;
+    await noteReady(tx, corpusId);
+    return true;
+  });
 }
 
 export interface DocumentRow {
@@ -166,7 +175,7 @@ export async function listDocuments(
     {
       columns: documentColumns,
       from: sql`corpus_documents`,
-      where: [sql`account_id = ${accountId}`, sql`source_id = ${sourceId}`],
+      where: [sql`account_id = ${accountId}`, sql`source_id = ${sourceId}`, sql`status <> 'failed'`],
       ...newestFirst,
     },
     page,
@@ -202,7 +211,9 @@ async function takeDocuments(
   const taken = await sql<Pick<Row<"corpus_documents">, "id">>`
     update corpus_documents set source_id = ${sourceId}
     where id = any(${[...documentIds]}::uuid[]) and corpus_id = ${corpusId}
-      and (source_id is null or source_id = ${sourceId}) returning id`.execute(tx.query);
+      and (source_id is null or source_id = ${sourceId}) and status <> 'expected' returning id`.execute(
+    tx.query,
+  );
   const known = new Set(taken.rows.map(({ id }) => id));
   const unknown = documentIds.flatMap((id, index) => (known.has(id) ? [] : [index]));
   if (unknown.length > 0) throw new UnknownDocumentsError(unknown);
@@ -217,8 +228,8 @@ interface SourceColumns extends Omit<SourceRow, "status"> {
 
 const sourceColumns = sql`source.id as "sourceId", source.corpus_id as "corpusId", source.created_at as "createdAt",
   source.name, source.description, source.kind, source.spec, source.loaded_at as "lastUpdatedAt",
-  (select count(*) from corpus_documents where source_id = source.id) as "documentsCount",
-  (source.loaded_at is null or source.loaded_at < source.load_requested_at) as loading`;
+  (select count(*) from corpus_documents where source_id = source.id and status = 'ready') as "documentsCount",
+  (source.loaded_generation is null or source.loaded_generation < source.generation) as loading`;
 
 /** INITIALIZING: its first load has not finished, or not begun. */
 function toSourceRow({ loading, ...columns }: SourceColumns): SourceRow {

@@ -10,6 +10,7 @@ import * as batches from "./tables/batches.ts";
 import * as calls from "./tables/calls.ts";
 import type { ColumnsOf } from "./tables/columns.ts";
 import * as corpora from "./tables/corpora.ts";
+import * as corpusSearch from "./tables/corpus-search.ts";
 import * as deletedCalls from "./tables/deleted-calls.ts";
 import * as deployment from "./tables/deployment.ts";
 import * as telephony from "./tables/telephony.ts";
@@ -32,6 +33,7 @@ export interface Database {
   call_event_logs: transcripts.CallEventLogsTable;
   call_events: transcripts.CallEventsTable;
   call_messages: transcripts.CallMessagesTable;
+  call_snapshots: transcripts.CallSnapshotsTable;
   call_stages: calls.CallStagesTable;
   call_text_spans: transcripts.CallTextSpansTable;
   call_texts: transcripts.CallTextsTable;
@@ -44,8 +46,14 @@ export interface Database {
   concurrency_hours: usage.ConcurrencyHoursTable;
   concurrency_samples: usage.ConcurrencySamplesTable;
   corpora: corpora.CorporaTable;
+  corpus_chunks: corpora.CorpusChunksTable;
+  corpus_chunks_to_remove: corpora.CorpusChunksToRemoveTable;
   corpus_documents: corpora.CorpusDocumentsTable;
+  corpus_files_to_remove: corpora.CorpusFilesToRemoveTable;
+  corpus_open_questions: corpusSearch.CorpusOpenQuestionsTable;
+  corpus_pages: corpora.CorpusPagesTable;
   corpus_sources: corpora.CorpusSourcesTable;
+  corpus_vector_models: corpusSearch.CorpusVectorModelsTable;
   deleted_calls: deletedCalls.DeletedCallsTable;
   deployment_engines: deployment.DeploymentEnginesTable;
   dial_attempts: batches.DialAttemptsTable;
@@ -60,7 +68,9 @@ export interface Database {
   scheduled_calls: batches.ScheduledCallsTable;
   schema_migrations: deployment.SchemaMigrationsTable;
   sip_configs: telephony.SipConfigsTable;
+  sip_messages: telephony.SipMessagesTable;
   sip_registrations: telephony.SipRegistrationsTable;
+  sip_rules: telephony.SipRulesTable;
   store_settings: deployment.StoreSettingsTable;
   telephony_configs: telephony.TelephonyConfigsTable;
   tools: agents.ToolsTable;
@@ -87,6 +97,7 @@ export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Ta
   call_event_logs: transcripts.callEventLogs,
   call_events: transcripts.callEvents,
   call_messages: transcripts.callMessages,
+  call_snapshots: transcripts.callSnapshots,
   call_stages: calls.callStages,
   call_text_spans: transcripts.callTextSpans,
   call_texts: transcripts.callTexts,
@@ -99,8 +110,14 @@ export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Ta
   concurrency_hours: usage.concurrencyHours,
   concurrency_samples: usage.concurrencySamples,
   corpora: corpora.corpora,
+  corpus_chunks: corpora.corpusChunks,
+  corpus_chunks_to_remove: corpora.corpusChunksToRemove,
   corpus_documents: corpora.corpusDocuments,
+  corpus_files_to_remove: corpora.corpusFilesToRemove,
+  corpus_open_questions: corpusSearch.corpusOpenQuestions,
+  corpus_pages: corpora.corpusPages,
   corpus_sources: corpora.corpusSources,
+  corpus_vector_models: corpusSearch.corpusVectorModels,
   deleted_calls: deletedCalls.deletedCalls,
   deployment_engines: deployment.deploymentEngines,
   dial_attempts: batches.dialAttempts,
@@ -115,7 +132,9 @@ export const TABLES: { readonly [Table in keyof Database]: ColumnsOf<Database[Ta
   scheduled_calls: batches.scheduledCalls,
   schema_migrations: deployment.schemaMigrations,
   sip_configs: telephony.sipConfigs,
+  sip_messages: telephony.sipMessages,
   sip_registrations: telephony.sipRegistrations,
+  sip_rules: telephony.sipRules,
   store_settings: deployment.storeSettings,
   telephony_configs: telephony.telephonyConfigs,
   tools: agents.tools,

@@ -3,7 +3,7 @@
 import type { PostgresPool } from "kysely";
 import { Pool, type PoolClient } from "pg";
 import { IDLE_IN_TRANSACTION_LIMIT_MS } from "./transaction-limit.ts";
-import { withPreparedStatements } from "./prepared-statements.ts";
+import { withExtendedQueries, withPreparedStatements } from "./prepared-statements.ts";
 import { StoreBusyError } from "./store-errors.ts";
 import { valueParsers } from "./value-parsers.ts";
 
@@ -65,7 +65,8 @@ export interface ConnectionSetup {
    */
   readonly settings: string;
   /**
-   * Whether a connection may have prepared statements. They belong to its session, which no other connection may share.
+   * Whether a connection may have prepared statements. They belong to its session, which no other connection may share:
+   * the thread of the embedded database has them for all.
    */
   readonly preparesStatements: boolean;
 }
@@ -103,7 +104,7 @@ export function boundedPool(pool: Pool, { settings, preparesStatements }: Connec
       await prepare(client, settings);
       const ours = preparesStatements
         ? withPreparedStatements(client, async (query) => client.query(query))
-        : client;
+        : withExtendedQueries(client);
       clients.set(client, ours);
       return ours;
     },

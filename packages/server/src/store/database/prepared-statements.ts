@@ -1,14 +1,13 @@
 /**
  * Prepared statements: each connection to PostgreSQL parses and plans them once. For the long statements of every call,
  * planning took three times as long as execution. Only for statements that find their rows by keys, because a cached
- * plan may be some minutes older than the table statistics. The embedded database has no prepared statements: its
- * connections share one session, and so the names of statements.
+ * plan may be some minutes older than the table statistics. The connections of the embedded database share one session,
+ * and so the names of statements: its thread prepares them for all (`embedded/prepared-groups.ts`).
  */
 
 import { createHash } from "node:crypto";
 import { sql, type PostgresPoolClient } from "kysely";
-
-const MARK = "/* prepared */";
+import { PREPARED_MARK as MARK } from "./prepared-mark.ts";
 
 /** Marks a statement as prepared. Stands at its beginning; the text of the statement must not vary. */
 export const preparedStatement = sql.raw(`${MARK} `);
@@ -45,6 +44,18 @@ export function withPreparedStatements<Client extends PostgresPoolClient>(
     const name = typeof text === "string" && text.startsWith(MARK) ? nameOf(text) : null;
     if (typeof text === "string" && name !== null) return run({ name, text, values: [...values] });
     return Reflect.apply(client.query, client, [text, values]);
+  };
+  return Object.create(client, { query: { value: query } }) as Client;
+}
+
+/**
+ * The same for a connection to the embedded database: `pg` sends texts without parameters as simple queries, which the
+ * thread cannot prepare, unless it is told otherwise.
+ */
+export function withExtendedQueries<Client extends PostgresPoolClient>(client: Client): Client {
+  const query = (text: unknown, values: readonly unknown[] = []): unknown => {
+    const isMarked = typeof text === "string" && text.startsWith(MARK) && values.length === 0;
+    return Reflect.apply(client.query, client, [isMarked ? { text, queryMode: "extended" } : text, values]);
   };
   return Object.create(client, { query: { value: query } }) as Client;
 }

@@ -117,3 +117,26 @@ export class ThrottleGoneError extends Error {
 export class ClaimLostError extends Error {
   override readonly name = "ClaimLostError";
 }
+
+/** The load of a source has ended without this job: the source was changed or deleted, or another job has taken over. */
+export class LoadLostError extends Error {
+  override readonly name = "LoadLostError";
+
+  constructor() {
+    super("The source was changed or deleted, or another job loads it.");
+  }
+}
+
+/** What an account may store in its corpora. */
+export type CorpusLimit = "documents" | "storage";
+
+/** A limit of the corpora of an account is reached (409). */
+export class CorpusLimitError extends Error {
+  override readonly name = "CorpusLimitError";
+  readonly limit: CorpusLimit;
+
+  constructor(limit: CorpusLimit) {
+    super(`A limit of the corpora of the account is reached: ${limit}.`);
+    this.limit = limit;
+  }
+}

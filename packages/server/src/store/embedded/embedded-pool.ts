@@ -7,7 +7,7 @@ import { ADMIN_SOCKET_PORT } from "./admin-socket.ts";
 import type { EmbeddedEngine } from "./embedded-engine.ts";
 import { EMBEDDED_SETTINGS } from "./turns.ts";
 
-/** All connections share one session. */
+/** All connections share one session, whose thread prepares statements itself. */
 export const embeddedSetup: ConnectionSetup = { settings: EMBEDDED_SETTINGS, preparesStatements: false };
 
 /** In this process. */

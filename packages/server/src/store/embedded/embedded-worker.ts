@@ -7,6 +7,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
+import { vector } from "@electric-sql/pglite-pgvector";
 import type { FromWorker, ToWorker, WorkerInput } from "./protocol.ts";
 import { Turns } from "./turns.ts";
 import { messageOf } from "../../pacing/error-text.ts";
@@ -35,7 +36,7 @@ async function openDatabase(databaseDir: string): Promise<PGlite> {
   }
   // The files inside are readable and writable by all users, so the folder must restrict access.
   chmodSync(databaseDir, OWNER_ONLY);
-  return PGlite.create(databaseDir, { extensions: { pg_trgm } });
+  return PGlite.create(databaseDir, { extensions: { pg_trgm, vector } });
 }
 
 /**

@@ -11,6 +11,7 @@ import { expect, it, vi } from "vitest";
 import { createAgent, getAgent, getAgentForCall } from "../agents/agents.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { MAXIMUM_WAITING_QUERIES } from "../database/pool.ts";
+import { preparedStatement } from "../database/prepared-statements.ts";
 import { embeddedDatabaseDir } from "../database/data-dir.ts";
 import { StoreBusyError } from "../database/store-errors.ts";
 import { describeOnBothDatabases, newAccount, newDataDir } from "../testing/databases.ts";
@@ -105,6 +106,35 @@ describeOnBothDatabases("connections", (current) => {
         count: 1,
       },
     ]);
+  });
+
+  it("prepare marked statements once for each session, and go on after one that fails", async () => {
+    const { db, kind } = current();
+    const table = await newTable(db);
+    const insert = async (who: string): Promise<unknown> =>
+      sql`${preparedStatement} insert into ${sql.table(table)} (who) values (${who})`.execute(db.query);
+    await Promise.all(Array.from({ length: CALLERS }, async (_, who) => insert(String(who))));
+    await expect(insert("nobody")).rejects.toMatchObject({ code: "22P02" });
+    await insert("99");
+    await expect(
+      inTransaction(db, async (tx) => {
+        await sql`select 1 / 0`.execute(tx.query).catch(() => undefined);
+        await sql`${preparedStatement} select count(*) from ${sql.table(table)}`.execute(tx.query);
+      }),
+    ).rejects.toMatchObject({ code: "25P02" });
+    await insert("100");
+    // Without parameters as well.
+    const count = sql<{ count: number }>`${preparedStatement} select count(*) from ${sql.table(table)}`;
+    for (let time = 0; time < 3; time += 1) {
+      expect((await count.execute(db.query)).rows).toEqual([{ count: CALLERS + 2 }]);
+    }
+    const read = await sql<{ count: number; names: number }>`
+      select (select count(*) from ${sql.table(table)}) as count, (select count(*) from pg_prepared_statements
+        where statement like ${`%into ${JSON.stringify(table)}%`} or statement like ${`%(*) from ${JSON.stringify(table)}`})
+        as names`.execute(db.query);
+    expect(read.rows[0]?.count).toBe(CALLERS + 2);
+    // On PostgreSQL it is the connection that counts, which has some or none.
+    expect(kind === "postgresql" || read.rows[0]?.names === 2).toBe(true);
   });
 
   it("carry documents of several megabytes", async () => {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { adminSocketDir, embeddedDatabaseDir } from "../database/data-dir.ts";
 import type { StoreLog } from "../opening/open-database.ts";
 import { openStore, type Store } from "../opening/open-store.ts";
+import { preparedStatement } from "../database/prepared-statements.ts";
 import { newDataDir } from "../testing/databases.ts";
 import { adminSocketPath } from "./admin-socket.ts";
 
@@ -136,4 +137,20 @@ it("ends the engine of a start that fails before others may open its folder", as
   process.off("worker", see);
   // The id of a thread that has ended.
   expect(workers.map(({ threadId }) => threadId)).toEqual([-1]);
+});
+
+it("prepares its statements again after a command has discarded them", async () => {
+  const write = (): Promise<unknown> =>
+    sql`${preparedStatement} select ${"x"}::text as prepared_here`.execute(store.db.query);
+  await write();
+  const client = await foreignClient();
+  const held =
+    "select count(*)::int as held from pg_prepared_statements where statement like '%prepared_here%'";
+  expect((await client.query(`${held} and statement not like '%pg_prepared%'`)).rows).toEqual([{ held: 1 }]);
+  await client.query("deallocate all");
+  await write();
+  await client.query("discard all");
+  await client.end();
+  await write();
+  await expectNothingLost();
 });

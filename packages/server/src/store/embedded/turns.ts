@@ -5,6 +5,7 @@
 
 import { IDLE_IN_TRANSACTION_LIMIT_MS } from "../database/transaction-limit.ts";
 import { endingCopies, MessageGroups, type MessageGroup } from "./message-groups.ts";
+import { PreparedGroups } from "./prepared-groups.ts";
 
 /** Timeout of a whole transaction of another process: all queries of the service wait for it. */
 export const FOREIGN_TRANSACTION_LIMIT_MS = 60_000;
@@ -40,6 +41,7 @@ interface Connection {
 export class Turns {
   readonly #backend: Backend;
   readonly #connections = new Map<number, Connection>();
+  readonly #prepared = new PreparedGroups();
   /** Connections with waiting groups, in the order of arrival. */
   #queue: Connection[] = [];
   #owner: Connection | null = null;
@@ -83,7 +85,9 @@ export class Turns {
       if (connection === null || group === undefined) return;
       if (this.#setBy !== connection) this.#reset();
       if (connection.foreign) this.#setBy = connection;
-      const answer = this.#backend.execute(connection.foreign ? endingCopies(group.bytes) : group.bytes);
+      const answer = connection.foreign
+        ? this.#backend.execute(endingCopies(group.bytes))
+        : this.#prepared.run(group.bytes, this.#backend.execute);
       // Before the answer is posted: its memory is transferred with it.
       this.#setOwner(isInTransaction(answer) ? connection : null);
       this.#backend.answer(connection.id, answer);
@@ -113,6 +117,7 @@ export class Turns {
   #reset(): void {
     if (this.#setBy === null) return;
     this.#setBy = null;
+    this.#prepared.forget();
     for (const statement of resetting) {
       const answer = this.#backend.execute(statement);
       if (isInTransaction(answer) || answer[0] === ERROR_RESPONSE) {

@@ -5,6 +5,7 @@
 
 import { sql } from "kysely";
 import type { Db } from "../database/db.ts";
+import { preparedStatement } from "../database/prepared-statements.ts";
 
 /** One process that runs as a node. */
 export interface NodeBoot {
@@ -12,7 +13,7 @@ export interface NodeBoot {
   readonly bootId: string;
 }
 
-/** A boot without a heartbeat for this long, three intervals, can be replaced without a proof that it has ended. */
+/** A boot without a heartbeat for this long, fifteen intervals, can be replaced without a proof that it has ended. */
 export const BOOT_SILENT_AFTER_MS = 30_000;
 
 /**
@@ -47,7 +48,10 @@ export async function claimNode(db: Db, { nodeId, bootId }: NodeBoot, evidence: 
 
 /** Whether the process still runs as its node. */
 export async function holdsNode(db: Db, { nodeId, bootId }: NodeBoot): Promise<boolean> {
-  const read = await sql`select 1 from nodes where id = ${nodeId} and boot_id = ${bootId}`.execute(db.query);
+  const read =
+    await sql`${preparedStatement} select 1 from nodes where id = ${nodeId} and boot_id = ${bootId}`.execute(
+      db.query,
+    );
   return read.rows.length === 1;
 }
 

@@ -11,12 +11,14 @@ import { callsInHourOrder } from "../accounts/metering.ts";
 import type { UnfinishedCall } from "../calls/calls.ts";
 import type { NodeBoot } from "./node-claims.ts";
 
-/** Interval of the heartbeats. */
-export const NODE_HEARTBEAT_MS = 10_000;
+/** Interval of the heartbeats: a caller whose node is gone waits for three of them at most. */
+export const NODE_HEARTBEAT_MS = 2_000;
+
+/** A node without a heartbeat for this long no longer holds its joined calls: their callers may go on at another one. */
+export const NODE_LEASE_MS = 3 * NODE_HEARTBEAT_MS;
 
 /**
- * A node without a heartbeat for this long counts as lost. Six intervals: a restart, or a minute without the database,
- * costs no call, and an account waits no longer than this for the capacity of calls that a crash ended.
+ * A node without a heartbeat for this long counts as lost. A restart, or a minute without the database, costs no call, and an account waits no longer than this for the capacity of calls that a crash ended.
  */
 export const NODE_LOST_AFTER_MS = 60_000;
 
@@ -65,7 +67,7 @@ const lostColumns = selectList("calls", {
 });
 
 /**
- * Passes calls of one lost node to `end`: joined ones, and those whose join deadline has passed. A call that can still
+ * Passes calls of one lost node to `end`: joined ones without a snapshot, and those whose join deadline has passed. A call that can still
  * be joined waits for its node until then. Exactly one sweeping node gets a call. A heartbeat of the lost node waits
  * until this transaction ends. Null: there is nothing to do.
  */
@@ -74,7 +76,9 @@ export async function sweepLostNode(
   end: (tx: Db, call: LostCall) => Promise<void>,
 ): Promise<{ readonly nodeId: string; readonly calls: number } | null> {
   return inTransaction(db, async (tx) => {
-    const isLostCall = sql`calls.ended_at is null and (calls.joined_at is not null or calls.join_deadline_at <= ${now})`;
+    const isOrphan = sql`exists (select 1 from call_snapshots where call_id = calls.id)`;
+    const isLostCall = sql`calls.ended_at is null and not ${isOrphan}
+      and (calls.joined_at is not null or calls.join_deadline_at <= ${now})`;
     const lost = await sql<Pick<Row<"nodes">, "id" | "seen_at">>`
       select id, seen_at from nodes
       where seen_at < ${lostBefore} and exists (select 1 from calls where node_id = nodes.id and ${isLostCall})
@@ -125,10 +129,13 @@ export interface StrayCalls {
   readonly exceptIds: readonly string[];
 }
 
-/** Oldest first, at most `CALLS_AT_ONCE`. */
+/** Oldest first, at most `CALLS_AT_ONCE`. A call that can still be joined belongs to nobody, so it is none of them. */
 export async function listStrayCalls(db: Db, { node, exceptIds }: StrayCalls): Promise<readonly string[]> {
   const read = await sql<{ id: string }>`
     select id from calls where node_id = ${node.nodeId} and ended_at is null and id <> all(${[...exceptIds]}::uuid[])
+      and (joined_at is not null or join_deadline_at <= ${now})
+      and not exists (select 1 from call_snapshots where call_id = calls.id
+        and (orphaned_at is not null or boot_id <> ${node.bootId}))
     order by created_at limit ${CALLS_AT_ONCE}`.execute(db.query);
   return read.rows.map(({ id }) => id);
 }

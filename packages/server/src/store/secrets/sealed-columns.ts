@@ -25,6 +25,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     column: "sealed_events",
     context: "call_event_log_chunks:{call_id}:{chunk_index}",
   },
+  { table: "call_snapshots", column: "sealed_state", context: "call_snapshots:{call_id}" },
   { table: "tools", column: "sealed_secrets", context: "tools:{id}" },
   { table: "kept_answers", column: "sealed_answer", context: "kept_answers:{account_id}:{key_hash}" },
   { table: "voices", column: "sealed_secrets", context: "voices:{id}" },

@@ -84,8 +84,8 @@ export interface DialProgress {
 }
 
 /**
- * `noted`: something is new. `known`: it was said before, or comes after the end. `other`: it is about another call of
- * the carrier than the one that was dialled.
+ * `noted`: something is new. `known`: it was said before, or comes after the end; without the carrier's id also of a call
+ * that was not dialled. `other`: it is about another call of the carrier than the one that was dialled.
  */
 export type ProgressOutcome = "noted" | "known" | "other";
 
@@ -101,7 +101,7 @@ export async function noteProgress(
   const isSame = sql`(carrier_call_id is null or ${carrierCallId}::text is null or carrier_call_id = ${carrierCallId}::text)`;
   const isNew = sql`(carrier_call_id is null and ${carrierCallId}::text is not null)
     or (${isAnswered}::boolean and answered_at is null) or ${ended}`;
-  const noted = await sql<{ isNew: boolean }>`
+  const noted = await sql<{ isNew: boolean }>`${preparedStatement}
     update carrier_dials set carrier_call_id = coalesce(carrier_call_id, ${carrierCallId}::text),
       answered_at = case when ${isAnswered}::boolean then coalesce(answered_at, ${databaseTime}) else answered_at end,
       result = ${result}::text, ended_at = case when ${ended} then ${databaseTime} end,
@@ -110,6 +110,8 @@ export async function noteProgress(
     where call_id = ${callId} and account_id = ${accountId} and result is null and ${isSame} and (${isNew})
     returning true as "isNew"`.execute(db.query);
   if (noted.rows.length === 1) return "noted";
+  // Where the carrier has no id for it, as with SIP, there is no other one.
+  if (carrierCallId === null) return "known";
   const same = await sql`
     select 1 from carrier_dials where call_id = ${callId} and account_id = ${accountId} and ${isSame}`.execute(
     db.query,
@@ -117,7 +119,10 @@ export async function noteProgress(
   return same.rows.length === 1 ? "known" : "other";
 }
 
-/** Stores the carrier's word for who has answered. False: it was said before. */
+/**
+ * Stores the carrier's word for who has answered. False: it was said before, or it comes after the end of the greeting,
+ * which is the last that a carrier finds out.
+ */
 export async function noteAnsweredBy(
   db: Db,
   accountId: string,
@@ -128,6 +133,7 @@ export async function noteAnsweredBy(
     update carrier_dials set answered_by = ${toStorableText(answeredBy)}
     where call_id = ${callId} and account_id = ${accountId}
       and answered_by is distinct from ${toStorableText(answeredBy)}
+      and coalesce(answered_by, '') not like 'machine_end%'
     returning call_id`.execute(db.query);
   return noted.rows.length === 1;
 }

@@ -3,12 +3,16 @@
 import { sql } from "kysely";
 import { databaseTime } from "../database/database-time.ts";
 import type { Db } from "../database/db.ts";
-import { registrationContext, type SipRegistrationRow } from "./sip-registrations.ts";
+import { toStorableText } from "../database/json-text.ts";
+import { getSipRegistration, registrationContext, type SipRegistrationRow } from "./sip-registrations.ts";
 
 /** Registrations that one process keeps. */
 const MAX_HELD = 2_000;
 
-export interface HeldRegistration extends Omit<SipRegistrationRow, "createdAt" | "successful"> {
+export interface HeldRegistration extends Pick<
+  SipRegistrationRow,
+  "registrationId" | "username" | "proxy" | "outboundProxy" | "authUser"
+> {
   readonly accountId: string;
   readonly password: string;
 }
@@ -51,16 +55,42 @@ export async function releaseRegistrations(db: Db, holder: string): Promise<void
   );
 }
 
+/** How an attempt ended. */
+export interface RegistrationAttempt {
+  readonly isSuccessful: boolean;
+  /** Of the answer, or what stands for its absence: 408, 503, 403. */
+  readonly status: number;
+  readonly reason: string;
+  /** Until the next attempt; null: there is none. */
+  readonly nextInMs: number | null;
+}
+
 /** Without effect when another process keeps it by now. */
 export async function noteRegistration(
   db: Db,
   holder: string,
   registrationId: string,
-  isSuccessful: boolean,
+  { isSuccessful, status, reason, nextInMs }: RegistrationAttempt,
 ): Promise<void> {
   await sql`
-    update sip_registrations set successful = ${isSuccessful}
-    where id = ${registrationId} and held_by = ${holder} and successful is distinct from ${isSuccessful}`.execute(
-    db.query,
-  );
+    update sip_registrations set successful = ${isSuccessful}, last_status = ${status},
+      last_reason = ${toStorableText(reason)}, attempted_at = ${databaseTime},
+      next_attempt_at = ${databaseTime} + make_interval(secs => ${nextInMs === null ? null : nextInMs / 1000})
+    where id = ${registrationId} and held_by = ${holder}`.execute(db.query);
+}
+
+/** With its password. Null: the account has no such registration. */
+export async function readSipRegistrationToCheck(
+  db: Db,
+  accountId: string,
+  registrationId: string,
+): Promise<(SipRegistrationRow & { readonly password: string }) | null> {
+  const registration = await getSipRegistration(db, accountId, registrationId);
+  if (registration === null) return null;
+  const read = await sql<{ sealed: string }>`
+    select sealed_password as sealed from sip_registrations
+    where id = ${registrationId} and account_id = ${accountId}`.execute(db.query);
+  const [row] = read.rows;
+  if (row === undefined) return null;
+  return { ...registration, password: db.sealer.open(row.sealed, registrationContext(registrationId)) };
 }

@@ -2,10 +2,11 @@
 
 import { sql } from "kysely";
 import type { Db } from "../database/db.ts";
+import { preparedStatement } from "../database/prepared-statements.ts";
 
 /** False also for an account that does not exist or is being removed. */
 export async function isSipEnabled(db: Db, accountId: string): Promise<boolean> {
-  const read = await sql<{ enabled: boolean }>`
+  const read = await sql<{ enabled: boolean }>`${preparedStatement}
     select sip_enabled as enabled from accounts where id = ${accountId} and removed_at is null`.execute(
     db.query,
   );

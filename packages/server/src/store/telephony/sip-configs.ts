@@ -6,6 +6,7 @@ import { lockAgents, UnknownAgentsError } from "../agents/agent-references.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
 import type { SipAllowedAgent } from "../database/tables/telephony.ts";
+import { preparedStatement } from "../database/prepared-statements.ts";
 import { selectList, type Selected } from "../database/select-list.ts";
 
 export interface SipConfigRow {
@@ -42,7 +43,7 @@ const DEFAULTS: SipConfigRow = {
 const SECRET_BYTES = 32;
 
 export async function readSipConfig(db: Db, accountId: string): Promise<SipConfigRow> {
-  const read = await sql<Selected<typeof configColumns>>`
+  const read = await sql<Selected<typeof configColumns>>`${preparedStatement}
     select ${configColumns} from sip_configs where account_id = ${accountId}`.execute(db.query);
   const columns = read.rows[0];
   if (columns === undefined) return DEFAULTS;

@@ -18,6 +18,11 @@ export interface SipRegistrationRow {
   readonly authUser: string | null;
   /** Null before the first answer of the registrar. */
   readonly successful: boolean | null;
+  /** Of the last attempt; null before the first one has ended. */
+  readonly lastStatus: number | null;
+  readonly lastReason: string | null;
+  readonly lastAttemptAt: string | null;
+  readonly nextAttemptAt: string | null;
 }
 
 export interface NewSipRegistration {
@@ -36,6 +41,10 @@ const columns = selectList("sip_registrations", {
   outboundProxy: "outbound_proxy",
   authUser: "auth_user",
   successful: "successful",
+  lastStatus: "last_status",
+  lastReason: "last_reason",
+  lastAttemptAt: "attempted_at",
+  nextAttemptAt: "next_attempt_at",
 });
 
 type Columns = Selected<typeof columns>;
@@ -69,6 +78,13 @@ export async function getSipRegistration(
   return read.rows[0] ?? null;
 }
 
+export async function hasSipRegistrations(db: Db, accountId: string): Promise<boolean> {
+  const found = await sql`select 1 from sip_registrations where account_id = ${accountId} limit 1`.execute(
+    db.query,
+  );
+  return found.rows.length > 0;
+}
+
 /** Newest first. */
 export async function listSipRegistrations(
   db: Db,
@@ -88,8 +104,8 @@ export async function listSipRegistrations(
 }
 
 /**
- * An absent member stays as it is. Any change resets `successful`, the last answer of the registrar. Null: the account
- * has no such registration.
+ * An absent member stays as it is. Any change resets what is known of the last attempt. Null: the account has no such
+ * registration.
  */
 export async function updateSipRegistration(
   db: Db,
@@ -107,11 +123,16 @@ export async function updateSipRegistration(
       change.password === undefined
         ? null
         : tx.sealer.seal(change.password, registrationContext(registrationId));
+    const isSame = Object.keys(change).length === 0;
     const changed = await sql<Columns>`
       update sip_registrations set username = ${toStorableText(username)}, proxy = ${toStorableText(proxy)},
         outbound_proxy = ${outboundProxy}, auth_user = ${authUser},
         sealed_password = coalesce(${sealed}::text, sealed_password),
-        successful = ${Object.keys(change).length === 0 ? present.successful : null}
+        successful = case when ${isSame}::boolean then successful end,
+        last_status = case when ${isSame}::boolean then last_status end,
+        last_reason = case when ${isSame}::boolean then last_reason end,
+        attempted_at = case when ${isSame}::boolean then attempted_at end,
+        next_attempt_at = case when ${isSame}::boolean then next_attempt_at end
       where id = ${registrationId} and account_id = ${accountId} returning ${columns}`.execute(tx.query);
     return changed.rows[0] ?? null;
   });

@@ -2,10 +2,9 @@
 
 import type { Logger } from "pino";
 import type { SipFallbackHandlerResponse } from "@parley/schema";
-import type { CreateCall, CreateCallInput, NotCreated } from "../../lifecycle/api.ts";
+import type { CreateCall, CreateCallInput } from "../../lifecycle/api.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 import type { OfferDecision, OfferedSipCall } from "../../ports/sip-calls.ts";
-import type { LiveCalls } from "../../runner/live-calls.ts";
 import { getCall } from "../../store/calls/calls.ts";
 import type { Db } from "../../store/database/db.ts";
 import { isSipEnabled } from "../../store/telephony/sip-accounts.ts";
@@ -13,6 +12,7 @@ import { readSipConfig, type SipConfigRow } from "../../store/telephony/sip-conf
 import { accountOfHost, calledParty, type SipCalledParty } from "./called-party.ts";
 import { isInRanges, rangesOf, type KnownSources } from "./known-sources.ts";
 import { allowedContext, contextParts } from "./sip-context.ts";
+import { reasonOf } from "../not-created.ts";
 
 /** Counts what is wrong with a template context for an agent; null: there is no such agent. */
 export type CountContextProblems = (
@@ -36,7 +36,8 @@ export interface SipIncomingDeps {
   readonly askFallback: AskFallback;
   readonly sources: Pick<KnownSources, "hasNow">;
   readonly createCall: CreateCall;
-  readonly liveCalls: Pick<LiveCalls, "joinState">;
+  /** Claims a call that nobody has joined for this process. False: it is not to be had. */
+  readonly claim: (callId: string) => Promise<boolean>;
   readonly contextProblems: CountContextProblems;
   readonly logger: Pick<Logger, "warn" | "error">;
 }
@@ -59,8 +60,12 @@ export function createSipIncoming(deps: SipIncomingDeps): (call: OfferedSipCall)
       if (accountId === null) return FORBIDDEN;
       // Before the database is asked about the account: strangers must not cause queries.
       if (registrationId === null && !(await deps.sources.hasNow(call.sourceAddress))) return FORBIDDEN;
-      if (!(await isSipEnabled(deps.db, accountId))) return FORBIDDEN;
-      const config = await readSipConfig(deps.db, accountId);
+      // At the same time: the caller waits for the answer.
+      const [isEnabled, config] = await Promise.all([
+        isSipEnabled(deps.db, accountId),
+        readSipConfig(deps.db, accountId),
+      ]);
+      if (!isEnabled) return FORBIDDEN;
       const isAllowed =
         registrationId !== null || isInRanges(rangesOf(config.allowedCidrRanges), call.sourceAddress);
       return isAllowed ? await decide(deps, accountId, config, call) : FORBIDDEN;
@@ -131,14 +136,14 @@ async function fallback(
 
 /** A call over SIP that was created by a request, and that nobody has joined. */
 async function waitingCall(
-  { db, liveCalls }: SipIncomingDeps,
+  { db, claim }: SipIncomingDeps,
   accountId: string,
   callId: string,
 ): Promise<OfferDecision> {
   const call = await getCall(db, accountId, callId);
   if (call === null || call.mediumKind !== "sip" || call.joinedAt !== null) return NOBODY;
   const medium = call.settings["medium"] as { readonly sip?: { readonly incoming?: object } } | undefined;
-  if (medium?.sip?.incoming === undefined || liveCalls.joinState(callId) !== "joinable") return NOBODY;
+  if (medium?.sip?.incoming === undefined || !(await claim(callId))) return NOBODY;
   return { kind: "accepted", accountId, callId };
 }
 
@@ -174,12 +179,4 @@ function fieldsOf(call: OfferedSipCall): object {
   const { callerId, fromDisplayName, fromUri, toUri } = call;
   const headers = Object.fromEntries(call.headers.map(({ name, value }) => [name, value]));
   return { callerId, fromDisplayName, fromUri, toUri, headers };
-}
-
-export function reasonOf(outcome: NotCreated): string {
-  if ("reason" in outcome) return outcome.reason;
-  if ("errors" in outcome) {
-    return outcome.errors.map(({ field, message }) => `${field} ${message}`).join("; ");
-  }
-  return outcome.limit;
 }

@@ -45,3 +45,20 @@ it("keeps what it knows while the database fails", async () => {
   expect(await sources.hasNow("192.0.2.1")).toBe(false);
   expect([state.failures, sources.has("203.0.113.9")]).toEqual([1, true]);
 });
+
+it("lets registrars send more than strangers, without making them sources of calls", async () => {
+  const { sources } = open(["203.0.113.0/24"]);
+  await sources.hasNow("203.0.113.9");
+  sources.setRegistrars(new Set(["192.0.2.1", "2001:db8::1"]));
+  const addresses = ["192.0.2.1", "2001:db8::1", "203.0.113.9", "192.0.2.2"];
+  expect(addresses.map((address) => sources.has(address))).toEqual([true, true, true, false]);
+  expect(await sources.hasNow("192.0.2.1")).toBe(false);
+  sources.setRegistrars(new Set());
+  expect(sources.has("192.0.2.1")).toBe(false);
+});
+
+it("takes calls from wide ranges, without letting everybody send more than strangers", async () => {
+  const { sources } = open(["0.0.0.0/0", "198.51.0.0/16"]);
+  expect(await sources.hasNow("203.0.113.9")).toBe(true);
+  expect([sources.has("203.0.113.9"), sources.has("198.51.7.7")]).toEqual([false, true]);
+});

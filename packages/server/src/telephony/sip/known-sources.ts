@@ -7,6 +7,12 @@ const REFRESH_INTERVAL_MS = 30_000;
 /** An unknown source makes the list be read again, but not more often. */
 const LEAST_REFRESH_MS = 2_000;
 
+/**
+ * Ranges of more than 65,536 addresses let their addresses call, but not send more than strangers may: an account that
+ * takes calls from everywhere must not switch off the limits that protect all others. Trunks publish ranges of 4 to 4,096.
+ */
+const LEAST_KNOWN_BITS = 16;
+
 export interface KnownSourcesDeps {
   readonly read: () => Promise<readonly string[]>;
   readonly nowMs: () => number;
@@ -16,6 +22,9 @@ export interface KnownSourcesDeps {
 export class KnownSources {
   readonly #deps: KnownSourcesDeps;
   #ranges = new BlockList();
+  /** Those that are not too wide. */
+  #known = new BlockList();
+  #registrars: ReadonlySet<string> = new Set();
   #readAtMs: number | null = null;
   #reading: Promise<void> | null = null;
 
@@ -23,13 +32,18 @@ export class KnownSources {
     this.#deps = deps;
   }
 
-  /** By the last reading. Begins the next one when that is old. */
-  has(address: string): boolean {
-    if (this.#ageMs() > REFRESH_INTERVAL_MS) void this.#refresh();
-    return isInRanges(this.#ranges, address);
+  /** Addresses of registrars that call us by our registrations. */
+  setRegistrars(addresses: ReadonlySet<string>): void {
+    this.#registrars = addresses;
   }
 
-  /** The same, with what has changed within the last seconds. */
+  /** Whether an address may send more than a stranger may. By the last reading. Begins the next one when that is old. */
+  has(address: string): boolean {
+    if (this.#ageMs() > REFRESH_INTERVAL_MS) void this.#refresh();
+    return this.#registrars.has(address) || isInRanges(this.#known, address);
+  }
+
+  /** Whether an account has listed the address, with what has changed within the last seconds. */
   async hasNow(address: string): Promise<boolean> {
     if (isInRanges(this.#ranges, address)) return true;
     if (this.#reading !== null || this.#ageMs() > LEAST_REFRESH_MS) await this.#refresh();
@@ -50,7 +64,9 @@ export class KnownSources {
   async #read(): Promise<void> {
     this.#readAtMs = this.#deps.nowMs();
     try {
-      this.#ranges = rangesOf(await this.#deps.read());
+      const ranges = await this.#deps.read();
+      this.#ranges = rangesOf(ranges);
+      this.#known = rangesOf(ranges.filter((range) => bitsOf(range) >= LEAST_KNOWN_BITS));
     } catch (error) {
       this.#deps.failed(error);
     }
@@ -61,10 +77,14 @@ export class KnownSources {
 export function rangesOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
-    const [address = "", bits = "32"] = range.split("/");
-    list.addSubnet(address, Number(bits), "ipv4");
+    const [address = ""] = range.split("/");
+    list.addSubnet(address, bitsOf(range), "ipv4");
   }
   return list;
+}
+
+function bitsOf(range: string): number {
+  return Number(range.split("/")[1] ?? "32");
 }
 
 export function isInRanges(list: BlockList, address: string): boolean {

@@ -3,7 +3,7 @@
 import type { SipTermination } from "@parley/schema";
 import type { Logger } from "pino";
 import { messageOf } from "../../pacing/error-text.ts";
-import type { SipCallListener, SipCallOwner } from "../../ports/sip-calls.ts";
+import type { SipCallListener, SipCallOwner, SipMediaFigures } from "../../ports/sip-calls.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { Db } from "../../store/database/db.ts";
 import { noteSipTermination } from "../../store/calls/sip-terminations.ts";
@@ -13,10 +13,12 @@ import { type CallNote, noteInCall } from "../call-notes.ts";
 export interface SipOutcomeDeps {
   readonly db: Db;
   readonly liveCalls: Pick<LiveCalls, "connectCall" | "endUnjoined">;
+  /** For the metrics. */
+  readonly measured: (figures: SipMediaFigures) => void;
   readonly logger: Pick<Logger, "error">;
 }
 
-const RESULTS: Readonly<Record<SipTermination, DialResult>> = {
+export const RESULTS: Readonly<Record<SipTermination, DialResult>> = {
   NORMAL: "completed",
   INVALID_NUMBER: "failed",
   TIMEOUT: "no_answer",
@@ -27,7 +29,9 @@ const RESULTS: Readonly<Record<SipTermination, DialResult>> = {
   UNKNOWN: "failed",
 };
 
-type Outcomes = Pick<SipCallListener, "connected" | "failed" | "ended">;
+type Outcomes = Required<
+  Pick<SipCallListener, "connected" | "failed" | "ended" | "unencrypted" | "measured">
+>;
 
 export function createSipOutcomes(deps: SipOutcomeDeps): Outcomes {
   const { db, liveCalls, logger } = deps;
@@ -48,7 +52,7 @@ export function createSipOutcomes(deps: SipOutcomeDeps): Outcomes {
           info,
         );
         if (outcome !== "connected") return false;
-        store(owner, { isAnswered: true, result: null, detail: null }, ANSWERED);
+        store(owner, { isAnswered: true, result: null, detail: null, talkedMs: null }, ANSWERED);
         return true;
       } catch (error) {
         const { callId } = owner;
@@ -65,7 +69,7 @@ export function createSipOutcomes(deps: SipOutcomeDeps): Outcomes {
         extras: { termination },
       };
       const { accountId, callId } = owner;
-      const dial = { isAnswered: false, result: RESULTS[termination], detail };
+      const dial = { isAnswered: false, result: RESULTS[termination], detail, talkedMs: null };
       // The end of the call stores what is not known by then, and batches read the result after it.
       Promise.all([
         noteSipTermination(db, accountId, callId, termination),
@@ -76,17 +80,59 @@ export function createSipOutcomes(deps: SipOutcomeDeps): Outcomes {
         })
         .finally(() => liveCalls.endUnjoined(callId));
     },
-    ended(owner, termination) {
+    ended(owner, termination, talkedMs) {
       const note: CallNote = {
         severity: "info",
         type: "sip.ended",
         text: "the SIP call has ended",
         extras: { termination },
       };
-      store(owner, { isAnswered: true, result: RESULTS[termination], detail: null }, note);
+      const result = RESULTS[termination];
+      // Also the time without the agent, after a transfer.
+      store(owner, { isAnswered: true, result, detail: null, talkedMs: Math.round(talkedMs) }, note);
+    },
+    unencrypted(owner) {
+      const { accountId, callId } = owner;
+      noteInCall(db, accountId, callId, UNENCRYPTED).catch((error: unknown) => {
+        logger.error({ callId, error: messageOf(error) }, "an event of a SIP call could not be stored");
+      });
+    },
+    measured(owner, figures) {
+      deps.measured(figures);
+      const { accountId, callId } = owner;
+      noteInCall(db, accountId, callId, mediaNote(figures)).catch((error: unknown) => {
+        logger.error({ callId, error: messageOf(error) }, "the figures of a SIP call could not be stored");
+      });
     },
   };
 }
+
+/** Times in ms with one digit after the point. */
+function mediaNote({ packetsSent, packetsReceived, packetsLost, ...rest }: SipMediaFigures): CallNote {
+  const rounded = (ms: number): number => Math.round(ms * 10) / 10;
+  const { jitterMs, roundTripMs, remote } = rest;
+  return {
+    severity: "info",
+    type: "sip.media",
+    text: `${String(packetsLost)} of ${String(packetsReceived + packetsLost)} packets of the other side were lost`,
+    extras: {
+      packetsSent,
+      packetsReceived,
+      packetsLost,
+      jitterMs: rounded(jitterMs),
+      roundTripMs: roundTripMs === null ? null : rounded(roundTripMs),
+      remote:
+        remote === null ? null : { packetsLost: remote.packetsLost, jitterMs: rounded(remote.jitterMs) },
+    },
+  };
+}
+
+const UNENCRYPTED: CallNote = {
+  severity: "warning",
+  type: "sip.unencrypted",
+  text: "the other side has refused encrypted media, and is called again without encryption",
+  extras: null,
+};
 
 const ANSWERED: CallNote = {
   severity: "info",
@@ -99,6 +145,7 @@ interface Dial {
   readonly isAnswered: boolean;
   readonly result: DialResult | null;
   readonly detail: string | null;
+  readonly talkedMs: number | null;
 }
 
 async function storeOutcome(
@@ -108,6 +155,6 @@ async function storeOutcome(
   note: CallNote,
 ): Promise<void> {
   // Without effect on a call that came in, which has no dial.
-  await noteProgress(db, accountId, callId, { ...dial, carrierCallId: null, talkedMs: null });
+  await noteProgress(db, accountId, callId, { ...dial, carrierCallId: null });
   await noteInCall(db, accountId, callId, note);
 }

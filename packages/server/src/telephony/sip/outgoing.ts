@@ -11,6 +11,7 @@ import type { Db } from "../../store/database/db.ts";
 import { noteRefused } from "../../store/telephony/carrier-dials.ts";
 import { admitDial, readDiallingRules, type DiallingRules } from "../../store/telephony/dialling-rules.ts";
 import { isSipEnabled } from "../../store/telephony/sip-accounts.ts";
+import { readSipRules, type SipRules } from "../../store/telephony/sip-rules.ts";
 import { numberProblem } from "../number-rules.ts";
 
 export interface SipDialDeps {
@@ -39,7 +40,8 @@ export function withSipDialling(deps: SipDialDeps, others: PrepareDial): Prepare
     const rules = await readDiallingRules(deps.db, accountId);
     const problem = addressProblem(outgoing.to) ?? numberProblem(outgoing.to, rules.allowedPrefixes);
     if (problem !== null) return refusedAt(`${place}.to`, problem);
-    return openDial(deps, { accountId, outgoing, rules, place });
+    const { dialledSrtp } = await readSipRules(deps.db, accountId);
+    return openDial(deps, { accountId, outgoing, rules, srtp: dialledSrtp, place });
   };
 }
 
@@ -58,6 +60,7 @@ interface CheckedDial {
   readonly accountId: string;
   readonly outgoing: NonNullable<Outgoing>;
   readonly rules: DiallingRules;
+  readonly srtp: SipRules["dialledSrtp"];
   readonly place: string;
 }
 
@@ -77,10 +80,11 @@ function openDial(deps: SipDialDeps, checked: CheckedDial): Dial {
       return { kind: "later", limit, waitMs: admission.waitMs };
     },
     abandon: (callId) => refuse(callId, "the call was not created"),
-    async place({ callId, joinTimeoutMs }: CallToDial) {
+    async place({ callId, joinTimeoutMs, consultation }: CallToDial) {
       const isWanted = (): boolean => deps.liveCalls.joinState(callId) !== "not_live";
       try {
-        const destination = destinationOf(deps, checked, joinTimeoutMs);
+        const destination = destinationOf(deps, checked, joinTimeoutMs, consultation);
+        consultation?.dialling(callId);
         const problem = await deps.dialler.dial({ callId, accountId }, destination, isWanted);
         if (problem === null) return null;
         await refuse(callId, problem);
@@ -98,8 +102,9 @@ function openDial(deps: SipDialDeps, checked: CheckedDial): Dial {
 /** A number as `from` becomes an address of the account's domain. */
 function destinationOf(
   { sipHost }: SipDialDeps,
-  { accountId, outgoing }: CheckedDial,
+  { accountId, outgoing, rules, srtp }: CheckedDial,
   ringLimitMs: number,
+  consultation: CallToDial["consultation"],
 ): SipDestination {
   const { to, from, username, password } = outgoing;
   const isAddress = /sips?:/i.test(from);
@@ -108,5 +113,10 @@ function destinationOf(
     from: isAddress ? from : `sip:${encodeURIComponent(from).replaceAll("%2B", "+")}@${accountId}.${sipHost}`,
     credentials: username === undefined ? null : { username, password: password ?? "" },
     ringLimitMs,
+    headers: consultation?.headers ?? [],
+    besideCallId: consultation?.callId ?? null,
+    srtp,
+    // Whoever is called must not choose a number that the account does not allow.
+    mayRedirectTo: (uri) => numberProblem(uri, rules.allowedPrefixes) === null,
   };
 }

@@ -7,6 +7,7 @@ import {
   type HeldRegistration,
   holdRegistrations,
   noteRegistration,
+  type RegistrationAttempt,
   releaseRegistrations,
 } from "../../store/telephony/held-registrations.ts";
 
@@ -14,6 +15,9 @@ import {
 const LOOK_INTERVAL_MS = 5_000;
 /** Another process takes over the registrations of a lost one after this time. */
 const HOLD_MS = 60_000;
+
+/** Status of a registration whose address cannot be used. */
+const INVALID = 400;
 
 export interface KeptRegistration {
   close(): Promise<void>;
@@ -26,8 +30,10 @@ export interface SipRegistrationsDeps {
   /** @throws for an address that is not one */
   readonly register: (
     registration: HeldRegistration,
-    changed: (isSuccessful: boolean, detail: string) => void,
+    changed: (attempt: RegistrationAttempt, address: string | null) => void,
   ) => KeptRegistration;
+  /** IP addresses of registrars have changed: calls come from them. */
+  readonly registrarsChanged: (addresses: ReadonlySet<string>) => void;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
 }
 
@@ -36,6 +42,8 @@ interface Kept {
   /** What it was made of; another text means that it was changed. */
   readonly made: string;
   readonly registration: KeptRegistration | null;
+  /** IP address of the registrar that has accepted it; null: none has. */
+  address: string | null;
 }
 
 export class SipRegistrations {
@@ -89,27 +97,43 @@ export class SipRegistrations {
   #keep(one: HeldRegistration): void {
     const { accountId, registrationId } = one;
     const { db, holder, logger, register } = this.#deps;
-    const note = (isSuccessful: boolean, detail: string): void => {
+    const made = JSON.stringify(one);
+    const note = (attempt: RegistrationAttempt, address: string | null): void => {
+      const kept = this.#kept.get(registrationId);
       // A registration that was changed meanwhile has a state of its own.
-      if (this.#kept.get(registrationId)?.made !== JSON.stringify(one)) return;
+      if (kept?.made !== made) return;
+      const { isSuccessful, status, reason } = attempt;
+      const detail = `${String(status)} ${reason}`;
       if (!isSuccessful) logger.warn({ accountId, registrationId, detail }, "a SIP registration has failed");
-      noteRegistration(db, holder, registrationId, isSuccessful).catch((error: unknown) => {
+      // A registrar that refuses now and then still has calls for us until the registration ends there.
+      if (isSuccessful && kept.address !== address) {
+        kept.address = address;
+        this.#registrarsChanged();
+      }
+      noteRegistration(db, holder, registrationId, attempt).catch((error: unknown) => {
         logger.error({ error: messageOf(error) }, "the state of a SIP registration could not be stored");
       });
     };
     // In the map first: its state may be reported at once.
-    this.#kept.set(registrationId, { accountId, made: JSON.stringify(one), registration: null });
+    this.#kept.set(registrationId, { accountId, made, registration: null, address: null });
     try {
       const registration = register(one, note);
-      this.#kept.set(registrationId, { accountId, made: JSON.stringify(one), registration });
+      const address = this.#kept.get(registrationId)?.address ?? null;
+      this.#kept.set(registrationId, { accountId, made, registration, address });
     } catch (error) {
-      note(false, messageOf(error));
+      note({ isSuccessful: false, status: INVALID, reason: messageOf(error), nextInMs: null }, null);
     }
+  }
+
+  #registrarsChanged(): void {
+    const addresses = [...this.#kept.values()].flatMap(({ address }) => (address === null ? [] : [address]));
+    this.#deps.registrarsChanged(new Set(addresses));
   }
 
   async #drop(registrationId: string): Promise<void> {
     const kept = this.#kept.get(registrationId);
     this.#kept.delete(registrationId);
+    if (kept !== undefined && kept.address !== null) this.#registrarsChanged();
     await kept?.registration?.close();
   }
 }

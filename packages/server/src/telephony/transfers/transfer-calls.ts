@@ -5,69 +5,31 @@
  */
 
 import { randomUUID } from "node:crypto";
-import type { ConfiguredCarrier, ToolOutcome } from "@parley/schema";
-import type { Logger } from "pino";
-import { messageOf } from "../../pacing/error-text.ts";
-import type { Carriers } from "../../ports/carriers.ts";
+import type { ToolOutcome } from "@parley/schema";
 import type { ToolInvocation } from "../../ports/tool-invoker.ts";
-import type { Db } from "../../store/database/db.ts";
-import {
-  advanceTransfer,
-  insertTransfer,
-  readTransfer,
-  type TransferState,
-} from "../../store/telephony/call-transfers.ts";
+import { advanceTransfer, insertTransfer, readTransfer } from "../../store/telephony/call-transfers.ts";
 import { noteRefused } from "../../store/telephony/carrier-dials.ts";
 import { admitDial, readDiallingRules } from "../../store/telephony/dialling-rules.ts";
 import { numberProblem } from "../number-rules.ts";
-import { carriedCallOf, type CarriedCall } from "./carried-call.ts";
-import { noteTransfer } from "./transfer-notes.ts";
-import { requestedTransfer, type TransferOrder, type TransferTool } from "./transfer-order.ts";
+import {
+  abandon,
+  failure,
+  note,
+  OPEN,
+  settled,
+  TRANSFER_LIMITS,
+  type Attempt,
+  type RunTransferTool,
+  type TransferDeps,
+} from "./attempts.ts";
+import { carriedCallOf } from "./carried-call.ts";
+import { consultedTransfer } from "./consulted-transfers.ts";
+import { requestedTransfer } from "./transfer-order.ts";
 import { transferUrlOf } from "./transfer-urls.ts";
-import type { TransferWaits } from "./transfer-waits.ts";
 
-export interface TransferLimits {
-  /** Between two queries of the database, for callbacks that came to another process. */
-  readonly pollMs: number;
-  /** A carrier that has not fetched its instructions within this time does nothing. */
-  readonly startMs: number;
-  /** Ringing, the question and the carrier's callbacks; below the limit of the engine. */
-  readonly endMs: number;
-}
+export type { TransferOutcome } from "./attempts.ts";
 
-export const TRANSFER_LIMITS: TransferLimits = { pollMs: 1_000, startMs: 20_000, endMs: 100_000 };
-
-export type TransferOutcome = "connected" | "failed" | "refused" | "canceled";
-
-export interface TransferDeps {
-  readonly db: Db;
-  readonly carriers: Carriers;
-  readonly publicUrl: () => string;
-  readonly nowMs: () => number;
-  readonly waits: TransferWaits;
-  /** Called once for each attempt, for the metrics. */
-  readonly counted: (carrier: ConfiguredCarrier, outcome: TransferOutcome) => void;
-  /** Aborted when the service stops. */
-  readonly closing: AbortSignal;
-  readonly logger: Pick<Logger, "warn">;
-  readonly limits?: TransferLimits;
-}
-
-export type TransferCall = (invocation: ToolInvocation, signal: AbortSignal) => Promise<ToolOutcome>;
-
-/** States that a transfer leaves again. */
-const OPEN: readonly TransferState[] = ["requested", "dialling", "answered"];
-
-interface Attempt {
-  readonly transferId: string;
-  readonly accountId: string;
-  readonly callId: string;
-  readonly tool: TransferTool;
-  readonly carried: CarriedCall;
-  readonly order: TransferOrder;
-}
-
-export function createTransfers(deps: TransferDeps): TransferCall {
+export function createTransfers(deps: TransferDeps): RunTransferTool {
   const transferring = new Set<string>();
   return async (invocation, signal) => {
     const { callId } = invocation;
@@ -75,15 +37,13 @@ export function createTransfers(deps: TransferDeps): TransferCall {
     transferring.add(callId);
     try {
       const attempt = await admitted(deps, invocation);
-      return "problem" in attempt ? failure(attempt.problem) : await transfer(deps, attempt, signal);
+      if ("problem" in attempt) return failure(attempt.problem);
+      const run = attempt.order.consultation === null ? transfer : consultedTransfer;
+      return await run(deps, attempt, signal);
     } finally {
       transferring.delete(callId);
     }
   };
-}
-
-function failure(reason: string): ToolOutcome {
-  return { kind: "failed", cause: "error", text: `The tool failed: ${reason}`, errorDetails: reason };
 }
 
 /** Checks everything that can be checked before the carrier is asked, and counts the dial. */
@@ -117,13 +77,16 @@ async function admitted(
   const impossible = carriers[carried.carrier].transfers.problemWith(order.target);
   if (impossible !== null) return refused(impossible);
   const transferId = randomUUID();
+  const attempt = { transferId, accountId, callId, tool, carried, order } as const;
+  // The conversation with the called person is a dialled call, which is counted when it is created.
+  if (order.consultation !== null) return attempt;
   const dial = { callId: transferId, carrier: carried.carrier, number: order.target.address };
   const admission = await admitDial(db, accountId, dial, rules);
   if (admission.kind !== "admitted") {
     const limit = admission.kind === "calls" ? "dialled calls" : "dialled minutes";
     return refused(`the account's limit of ${limit} within 24 hours is reached`);
   }
-  return { transferId, accountId, callId, tool, carried, order };
+  return attempt;
 }
 
 async function transfer(deps: TransferDeps, attempt: Attempt, signal: AbortSignal): Promise<ToolOutcome> {
@@ -134,7 +97,7 @@ async function transfer(deps: TransferDeps, attempt: Attempt, signal: AbortSigna
     await noteRefused(db, accountId, transferId, "the call has ended");
     throw signal.reason;
   }
-  await insertTransfer(db, accountId, { ...attempt, carrier, carrierCallId, order });
+  await insertTransfer(db, accountId, { ...attempt, carrier, carrierCallId, order, consultCallId: null });
   const text =
     order.target.holdMusicUrl !== null && !carriers[carrier].transfers.playsMusic
       ? "the caller is being transferred, and hears ringing: the carrier plays no music during transfers"
@@ -181,23 +144,6 @@ async function awaited(deps: TransferDeps, attempt: Attempt, signal: AbortSignal
   }
 }
 
-async function settled(
-  deps: TransferDeps,
-  attempt: Attempt,
-  state: TransferState,
-  reason: string | null,
-): Promise<ToolOutcome> {
-  if (state === "connected") {
-    deps.counted(attempt.carried.carrier, "connected");
-    await note(deps, attempt, "telephony.transferred", "the caller was transferred");
-    return { kind: "completed", result: "", responseType: "hang-up", reaction: null, updateCallState: null };
-  }
-  deps.counted(attempt.carried.carrier, "failed");
-  const why = reason ?? "the transfer was canceled";
-  await note(deps, attempt, "telephony.failed", `the transfer has failed: ${why}`);
-  return failure(why);
-}
-
 /**
  * The callbacks have been lost. A blind transfer may have succeeded, and its conversation is not cut off. In a warm one,
  * a person who has not accepted in time is disconnected, and the caller is connected to the agent again.
@@ -216,35 +162,4 @@ async function giveUp(deps: TransferDeps, attempt: Attempt): Promise<void> {
   const back = await carriers[carrier].transfers.redirect(account, carrierCallId, url, deps.closing);
   if (back.kind !== "redirected")
     logger.warn({ callId, reason: back.reason }, "a caller could not be brought back from a transfer");
-}
-
-/** The call is over here, so the attempt ends at the carrier as well, unless the two are connected. */
-async function abandon(deps: TransferDeps, attempt: Attempt): Promise<void> {
-  const { db, carriers, logger, counted } = deps;
-  const { transferId, accountId, callId, carried } = attempt;
-  if (!(await advanceTransfer(db, accountId, transferId, { from: OPEN, to: "canceled" }))) return;
-  counted(carried.carrier, "canceled");
-  const ended = await carriers[carried.carrier].hangUp(carried.account, carried.carrierCallId, deps.closing);
-  if (ended.kind === "failed")
-    logger.warn({ callId, reason: ended.reason }, "a transfer could not be ended at its carrier");
-}
-
-/** A note that cannot be stored is no reason to give up a transfer. */
-async function note(
-  deps: TransferDeps,
-  { accountId, callId, tool, carried }: Pick<Attempt, "accountId" | "callId" | "tool" | "carried">,
-  type: "telephony.failed" | "telephony.transferring" | "telephony.transferred",
-  text: string,
-): Promise<void> {
-  const severity = type === "telephony.failed" ? "warning" : "info";
-  try {
-    await noteTransfer(deps, accountId, callId, {
-      severity,
-      type,
-      text,
-      extras: { carrier: carried.carrier, tool },
-    });
-  } catch (error) {
-    deps.logger.warn({ callId, error: messageOf(error) }, "an event of a transfer could not be stored");
-  }
 }

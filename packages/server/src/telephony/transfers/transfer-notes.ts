@@ -7,8 +7,16 @@ import type { Db } from "../../store/database/db.ts";
 
 export interface TransferNote {
   readonly severity: Severity;
-  /** `telephony.failed` for everything that prevents a transfer. */
-  readonly type: "telephony.failed" | "telephony.transferring" | "telephony.transferred";
+  /** `telephony.failed` and `sip.transfer_failed` for everything that prevents a transfer. */
+  readonly type:
+    | "telephony.failed"
+    | "telephony.transferring"
+    | "telephony.transferred"
+    | "sip.transferring"
+    | "sip.consulting"
+    | "sip.transferred"
+    | "sip.transfer_failed"
+    | "sip.hold_music_failed";
   readonly text: string;
   readonly extras: object;
 }

@@ -34,6 +34,7 @@ test("a number of the model is dialled in its plain form, with the service's own
       holdMusicUrl: null,
     },
     question: null,
+    consultation: null,
   });
 });
 
@@ -52,11 +53,28 @@ test("a fixed target was chosen by the account, and its values win over what is 
   expect(order.target).toEqual({ address: target, callerId, headers, ...rest });
 });
 
-test("the called person is asked with the context, in the language of the call", () => {
+test("the agent talks with the called person, by the template of the tool", () => {
+  const given = { target: "+4930999999", context: "Jane $& asks for a refund." };
+  const { order } = orderOf("warmTransfer", given, { transferSystemPromptTemplate: "Explain: {context}" });
+  expect(order.question).toBeNull();
+  expect(order.consultation).toEqual({ prompt: "Explain: Jane $& asks for a refund." });
+  expect(orderOf("warmTransfer", given).order.consultation?.prompt).toContain("Jane $& asks");
+});
+
+test("a conversation needs a number from which it is dialled", () => {
+  const values = [{ name: "target", value: "+4930999999", location: "body" as const }];
+  const ground = { ...GROUND, ownNumber: null };
+  expect(requestedTransfer("warmTransfer", values, ground)).toEqual({
+    problem: "from must be given, because the number of this call is not known",
+  });
+});
+
+test("the carrier asks the called person at a SIP URI, with the context, in the language of the call", () => {
   const { order } = orderOf("warmTransfer", {
-    target: "+4930999999",
+    target: "sip:ann@example.com",
     context: "Jane $& asks\nfor a refund.",
   });
+  expect(order.consultation).toBeNull();
   expect(order.question).toEqual({
     text: "You are called to take over a caller. Jane $& asks for a refund. Press 1 to take the call. To decline it, hang up.",
     language: "de-DE",

@@ -11,8 +11,10 @@ export type TransferTool = "coldTransfer" | "warmTransfer";
 /** Stored with the transfer, sealed. */
 export interface TransferOrder {
   readonly target: TransferTarget;
-  /** What the called person is asked before the two are connected; null: nothing. */
+  /** What the carrier asks the called person before the two are connected; null: nothing. */
   readonly question: { readonly text: string; readonly language: string | null } | null;
+  /** What the agent talks about with the called person before the two are connected; null: it does not. */
+  readonly consultation: { readonly prompt: string } | null;
 }
 
 export interface RequestedTransfer {
@@ -32,6 +34,9 @@ const QUESTION_CHARS_MAX = 1_000;
 const CREDENTIAL_CHARS_MAX = 200;
 const HEADERS_MAX = 10;
 const HEADER_CHARS_MAX = 200;
+const PROMPT_CHARS_MAX = 20_000;
+const DEFAULT_PROMPT =
+  "You have called a colleague to hand over a caller who is on hold. Say briefly what it is about: {context} Then ask whether your colleague takes the call.";
 const DEFAULT_QUESTION =
   "You are called to take over a caller. {context} Press 1 to take the call. To decline it, hang up.";
 
@@ -64,9 +69,22 @@ export function requestedTransfer(
   if ((username ?? "").length > CREDENTIAL_CHARS_MAX || (password ?? "").length > CREDENTIAL_CHARS_MAX)
     return { problem: `username and password may have at most ${CREDENTIAL_CHARS_MAX} characters` };
   const target = { address, callerId, username, password, headers, holdMusicUrl };
-  const question = tool === "warmTransfer" ? questionOf(text, ground.languageHint) : null;
   const chosenBy = given.get("target")?.fixed === true ? "request" : "model";
-  return { order: { target, question }, chosenBy };
+  const plain = { target, question: null, consultation: null };
+  if (tool === "coldTransfer") return { order: plain, chosenBy };
+  // A conversation is a dialled call, whose record would have the password of a SIP URI.
+  const isTalkedTo = text("transferMessageTemplate") === null && !/^sips?:/i.test(address);
+  if (!isTalkedTo) return { order: { ...plain, question: questionOf(text, ground.languageHint) }, chosenBy };
+  if (callerId === null)
+    return { problem: "from must be given, because the number of this call is not known" };
+  return { order: { ...plain, consultation: { prompt: promptOf(text) } }, chosenBy };
+}
+
+/** The rest of the prompt is in `consultation-prompt.ts`. */
+function promptOf(text: (name: string) => string | null): string {
+  const template = text("transferSystemPromptTemplate") ?? DEFAULT_PROMPT;
+  const context = text("context") ?? "";
+  return template.replaceAll("{context}", () => context).slice(0, PROMPT_CHARS_MAX);
 }
 
 function questionOf(
@@ -84,12 +102,12 @@ function questionOf(
   };
 }
 
-function isWebUrl(text: string): boolean {
+export function isWebUrl(text: string): boolean {
   return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
 }
 
 /** Null: they cannot be used. */
-function headersIn(value: unknown): Readonly<Record<string, string>> | null {
+export function headersIn(value: unknown): Readonly<Record<string, string>> | null {
   if (value === undefined || value === null || value === "") return {};
   if (typeof value !== "object" || Array.isArray(value)) return null;
   const entries = Object.entries(value);

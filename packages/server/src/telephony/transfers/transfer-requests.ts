@@ -3,45 +3,30 @@
  * progress. They may come twice, late, in any order, and to any process.
  */
 
-import type { Logger } from "pino";
-import type { Carrier, CarrierRequest, Carriers } from "../../ports/carriers.ts";
+import type { CarrierRequest } from "../../ports/carriers.ts";
 import type { TransferEnd } from "../../ports/carrier-transfers.ts";
-import type { LiveCalls } from "../../runner/live-calls.ts";
-import { getCall } from "../../store/calls/calls.ts";
-import type { Db } from "../../store/database/db.ts";
-import {
-  advanceTransfer,
-  getTransfer,
-  type TransferRow,
-  type TransferState,
-} from "../../store/telephony/call-transfers.ts";
-import { noteProgress } from "../../store/telephony/carrier-dials.ts";
+import { getTransfer, type TransferRow } from "../../store/telephony/call-transfers.ts";
+import { getDial, noteProgress } from "../../store/telephony/carrier-dials.ts";
 import { readTelephonyConfigs } from "../../store/telephony/telephony-configs.ts";
-import type { CarrierReply, CarrierRequests } from "../api.ts";
-import { streamOf } from "../stream-returns.ts";
+import { FORBIDDEN, WRONG_SIGNATURE, type CarrierReply, type CarrierRequests } from "../api.ts";
+import { isClaimed } from "../callbacks.ts";
+import { bridge, held, holdXml, left } from "./consultation-requests.ts";
+import { LONGEST_TALK_MS, RING_MS } from "./consultations.ts";
+import {
+  advance,
+  toAgent,
+  WAITING,
+  xmlOf,
+  type Step,
+  type TransferRequestDeps,
+  type Verified,
+} from "./request-steps.ts";
 import type { TransferOrder } from "./transfer-order.ts";
 import { TRANSFER_STEPS, transferUrlOf, type TransferStep } from "./transfer-urls.ts";
-import type { TransferWaits } from "./transfer-waits.ts";
 
-export interface TransferRequestDeps {
-  readonly db: Db;
-  readonly carriers: Carriers;
-  readonly publicUrl: () => string;
-  readonly liveCalls: Pick<LiveCalls, "endCall">;
-  readonly waits: TransferWaits;
-  readonly nowMs: () => number;
-  readonly logger: Pick<Logger, "warn" | "info">;
-}
+export type { TransferRequestDeps };
 
-/** How long the other phone rings. Twilio adds 5 s. */
-export const RING_MS = 30_000;
-/** The longest conversation after a transfer: the longest that all carriers take. */
-export const LONGEST_TALK_MS = 14_400_000;
-
-const FORBIDDEN: CarrierReply = { kind: "forbidden" };
 const DONE: CarrierReply = { kind: "done" };
-const WAITING: readonly TransferState[] = ["dialling", "answered"];
-const GOODBYE = "Sorry, this call is over. Goodbye.";
 
 /** Why a transfer has failed, in the words that the model gets. */
 const FAILURES: Readonly<Record<TransferEnd["result"], string>> = {
@@ -52,47 +37,57 @@ const FAILURES: Readonly<Record<TransferEnd["result"], string>> = {
   canceled: "the attempt was canceled",
 };
 
-interface Verified {
-  readonly transfer: TransferRow;
-  readonly order: TransferOrder;
-  readonly carrier: Carrier;
-  readonly fields: ReadonlyMap<string, string>;
-}
-
 export function createTransferRequests(deps: TransferRequestDeps): Pick<CarrierRequests, "transfer"> {
   return {
     async transfer(transferId, wanted, request) {
       const step = TRANSFER_STEPS.find((name) => name === wanted);
       if (step === undefined) return FORBIDDEN;
       const verified = await verify(deps, transferId, request);
-      if (verified === null) return FORBIDDEN;
-      const { carrier, fields, transfer } = verified;
-      const isCallers = step === "instructions" || step === "end";
-      // Requests about the called person's call have an id of their own.
-      if (isCallers && carrier.readCallId(fields) !== transfer.carrierCallId) return FORBIDDEN;
-      return STEPS[step](deps, verified);
+      if ("kind" in verified) return verified;
+      return (await isAboutItsCall(deps, step, verified)) ? STEPS[step](deps, verified) : WRONG_SIGNATURE;
     },
   };
 }
 
-/** Null: there is no such transfer, or the signature is not one of its account. */
+/** `forbidden`: there is no such transfer, or the signature is not one of its account. */
 async function verify(
   { db, carriers, nowMs }: TransferRequestDeps,
   transferId: string,
   request: CarrierRequest,
-): Promise<Verified | null> {
+): Promise<Verified | CarrierReply> {
+  if (!isClaimed(carriers, request)) return FORBIDDEN;
   const transfer = await getTransfer(db, transferId);
-  if (transfer === null) return null;
+  if (transfer === null) return FORBIDDEN;
   const account = (await readTelephonyConfigs(db, transfer.accountId))[transfer.carrier];
   const carrier = carriers[transfer.carrier];
-  if (account === undefined || !carrier.isSigned(account, request, nowMs())) return null;
+  if (account === undefined || !carrier.isSigned(account, request, nowMs())) return WRONG_SIGNATURE;
   const fields = carrier.readFields(request);
-  if (fields === null) return null;
-  // Only this service has written it.
-  return { transfer, order: transfer.order as TransferOrder, carrier, fields };
+  if (fields === null) return WRONG_SIGNATURE;
+  // Only this service has written it; earlier versions without the last member.
+  const stored = transfer.order as Omit<TransferOrder, "consultation"> & Partial<TransferOrder>;
+  const order = { ...stored, consultation: stored.consultation ?? null };
+  return { transfer, order, carrier, fields };
 }
 
-type Step = (deps: TransferRequestDeps, verified: Verified) => Promise<CarrierReply>;
+/** Steps of transfers in which the agent talks with the called person, and of those in which the carrier dials. */
+const OF_CONSULTATIONS: ReadonlySet<TransferStep> = new Set<TransferStep>(["held", "bridge", "left"]);
+const OF_DIALS: ReadonlySet<TransferStep> = new Set<TransferStep>(["end", "progress", "question", "answer"]);
+
+/** Whether the request is about the call that the step is for. */
+async function isAboutItsCall(
+  { db }: TransferRequestDeps,
+  step: TransferStep,
+  { carrier, fields, transfer, order }: Verified,
+): Promise<boolean> {
+  const id = carrier.readCallId(fields);
+  const foreign = order.consultation === null ? OF_CONSULTATIONS : OF_DIALS;
+  if (foreign.has(step)) return false;
+  if (step === "instructions" || step === "end" || step === "held") return id === transfer.carrierCallId;
+  // Other requests about the called person's call have an id that the carrier has made.
+  if (step !== "bridge" && step !== "left") return true;
+  if (transfer.consultCallId === null) return false;
+  return id !== null && id === (await getDial(db, transfer.consultCallId))?.carrierCallId;
+}
 
 const STEPS: Readonly<Record<TransferStep, Step>> = {
   async instructions(deps, verified) {
@@ -101,6 +96,7 @@ const STEPS: Readonly<Record<TransferStep, Step>> = {
     const isBegun = await advance(deps, transfer, ["requested"], "dialling");
     // A carrier that has lost the answer asks again.
     if (!isBegun && transfer.state !== "dialling") return toAgent(deps, verified);
+    if (order.consultation !== null) return holdXml(deps, verified);
     const urlOf = (step: TransferStep): string => transferUrlOf(deps.publicUrl(), transferId, step);
     const xml = carrier.transfers.dial(order.target, {
       endUrl: urlOf("end"),
@@ -161,43 +157,13 @@ const STEPS: Readonly<Record<TransferStep, Step>> = {
   music(_deps, { order, carrier }) {
     const { holdMusicUrl } = order.target;
     const { transfers } = carrier;
-    return Promise.resolve(xmlOf(holdMusicUrl === null ? carrier.hangUpXml : transfers.music(holdMusicUrl)));
+    if (holdMusicUrl === null) return Promise.resolve(xmlOf(carrier.hangUpXml));
+    return Promise.resolve(xmlOf(transfers.music(holdMusicUrl, order.consultation !== null)));
   },
+  held,
+  bridge,
+  left,
 };
-
-function xmlOf(xml: string): CarrierReply {
-  return { kind: "xml", xml };
-}
-
-async function advance(
-  { db, waits }: TransferRequestDeps,
-  { accountId, transferId }: TransferRow,
-  from: readonly TransferState[],
-  to: TransferState,
-  failure?: string,
-): Promise<boolean> {
-  const isNew = await advanceTransfer(db, accountId, transferId, {
-    from,
-    to,
-    ...(failure === undefined ? {} : { failure }),
-  });
-  if (isNew) waits.wake(transferId);
-  return isNew;
-}
-
-/** Connects the caller to the agent again, in the same call. */
-async function toAgent(
-  { db, publicUrl, nowMs }: TransferRequestDeps,
-  { transfer, carrier }: Verified,
-): Promise<CarrierReply> {
-  const { accountId, callId } = transfer;
-  const call = await getCall(db, accountId, callId);
-  if (call === null || call.joinToken === null || call.endedAt !== null)
-    return xmlOf(carrier.sayAndHangUp(GOODBYE));
-  const { joinToken } = call;
-  const first = { brokenStreams: 0, issuedAtMs: nowMs() };
-  return xmlOf(carrier.connectTo(streamOf(publicUrl(), transfer.carrier, { callId, joinToken }, first)));
-}
 
 /** For the limits of the day. */
 async function noteEnd(

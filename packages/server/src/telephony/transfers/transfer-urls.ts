@@ -1,7 +1,17 @@
 /** The addresses of a transfer that carriers get from the service. */
 
-/** What the carrier requests about a transfer; see `TransferCallbacks`. */
-export const TRANSFER_STEPS = ["instructions", "end", "progress", "question", "answer", "music"] as const;
+/** What the carrier requests about a transfer; see `TransferCallbacks`, and `consultation-requests.ts` for the last three. */
+export const TRANSFER_STEPS = [
+  "instructions",
+  "end",
+  "progress",
+  "question",
+  "answer",
+  "music",
+  "held",
+  "bridge",
+  "left",
+] as const;
 export type TransferStep = (typeof TRANSFER_STEPS)[number];
 
 /** Its id is a secret between the service and the carrier, whose signature is the other credential. */

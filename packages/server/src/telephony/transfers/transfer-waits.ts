@@ -1,4 +1,4 @@
-/** Wakes the tool that waits for a transfer when a callback of the carrier comes to its own process. */
+/** Wakes the tools that wait for a transfer when a callback of the carrier comes to their own process. */
 
 export interface TransferWaits {
   /** Resolves when the transfer has changed, after `limitMs`, or with the abort, whichever comes first. */
@@ -7,21 +7,24 @@ export interface TransferWaits {
 }
 
 export function openTransferWaits(): TransferWaits {
-  const waiting = new Map<string, () => void>();
+  // That of the caller, and in a warm transfer that of the called person.
+  const waiting = new Map<string, Set<() => void>>();
   return {
     changed: (transferId, limitMs, signal) =>
       new Promise((resolve) => {
         const settle = (): void => {
           clearTimeout(timer);
           signal.removeEventListener("abort", settle);
-          waiting.delete(transferId);
+          const others = waiting.get(transferId);
+          others?.delete(settle);
+          if (others?.size === 0) waiting.delete(transferId);
           resolve();
         };
         const timer = setTimeout(settle, limitMs);
-        waiting.set(transferId, settle);
+        waiting.set(transferId, (waiting.get(transferId) ?? new Set()).add(settle));
         signal.addEventListener("abort", settle);
         if (signal.aborted) settle();
       }),
-    wake: (transferId) => waiting.get(transferId)?.(),
+    wake: (transferId) => [...(waiting.get(transferId) ?? [])].forEach((settle) => settle()),
   };
 }

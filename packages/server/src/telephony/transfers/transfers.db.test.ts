@@ -8,6 +8,7 @@ import {
   invocation,
   LIMITS,
   signal,
+  SPOKEN_BRIEF,
   TARGET,
   textOf,
   xmlOf,
@@ -88,7 +89,7 @@ describeOnBothDatabases("transfers", (current) => {
         const call = await world.answeredCall(carrier);
         const deployed = world.opened();
         const values = { target: TARGET, context: "Jane wants a refund." };
-        const done = deployed.transfer(invocation(call, "warmTransfer", values), signal);
+        const done = deployed.transfer(invocation(call, "warmTransfer", values, SPOKEN_BRIEF), signal);
         const { asks } = world.carrierOf(call, deployed);
         await asks("instructions", "instructions");
         await asks("progress", "answered");

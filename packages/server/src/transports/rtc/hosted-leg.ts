@@ -10,6 +10,12 @@ import type { MediaFigures, RtpMedia } from "./rtp-media.ts";
 export interface HostedTransport extends LegTransport {
   /** A data message as it goes over the wire. */
   sendText(text: string): void;
+  /** Of RTP: samples at the rate of the transport, in a loop while nothing else is to be sent; null: silence. */
+  playMusic?(samples: Int16Array | null): void;
+  /** Of RTP: from now on the other one sends what is heard here, and the listener gets no audio and no keys. */
+  relayTo?(other: HostedTransport): void;
+  /** Of RTP: one frame of what the other side of the bridge says. False: it was left out. */
+  relayed?(frame: Int16Array): boolean;
 }
 
 export interface HostedListener extends TransportListener {

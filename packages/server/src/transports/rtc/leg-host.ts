@@ -116,9 +116,17 @@ async function finish(): Promise<void> {
   process.exit();
 }
 
+/** Without effect when one of them is gone: its end ends the other one. */
+function bridge(one: HostedLeg | undefined, other: HostedLeg | undefined): void {
+  const [first, second] = [one?.transport ?? null, other?.transport ?? null];
+  if (first === null || second === null) return;
+  first.relayTo?.(second);
+  second.relayTo?.(first);
+}
+
 /** What changes the audio of a leg. */
 async function actOnAudio(
-  message: About<"agree" | "mark" | "clearAudio" | "digits" | "text">,
+  message: About<"agree" | "mark" | "clearAudio" | "digits" | "music" | "bridge" | "text">,
 ): Promise<void> {
   const leg = legs.get(message.legId);
   switch (message.type) {
@@ -133,6 +141,12 @@ async function actOnAudio(
       break;
     case "digits":
       leg?.transport?.sendDigits?.(message.digits);
+      break;
+    case "music":
+      leg?.transport?.playMusic?.(message.samples);
+      break;
+    case "bridge":
+      bridge(leg, legs.get(message.otherLegId));
       break;
     case "text":
       leg?.transport?.sendText(message.text);
@@ -158,6 +172,8 @@ async function act(kinds: LegKinds, message: ToLegThread): Promise<void> {
     case "mark":
     case "clearAudio":
     case "digits":
+    case "music":
+    case "bridge":
     case "text":
       await actOnAudio(message);
       break;

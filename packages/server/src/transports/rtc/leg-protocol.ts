@@ -30,6 +30,10 @@ export type ToLegThread =
   | { readonly type: "mark"; readonly legId: number; readonly position: number }
   | { readonly type: "clearAudio"; readonly legId: number; readonly tail: Int16Array }
   | { readonly type: "digits"; readonly legId: number; readonly digits: string }
+  /** Played in a loop while nothing else is to be sent; null: silence. */
+  | { readonly type: "music"; readonly legId: number; readonly samples: Int16Array | null }
+  /** Each of the two sends what the other one hears; both are in this thread. */
+  | { readonly type: "bridge"; readonly legId: number; readonly otherLegId: number }
   | { readonly type: "audio"; readonly batch: AudioBatch }
   | { readonly type: "text"; readonly legId: number; readonly text: string }
   | { readonly type: "probe"; readonly legId: number; readonly requestId: number; readonly limitMs: number }

@@ -59,7 +59,7 @@ class Pool implements LegThreads {
 
   /** Ports of RTP are bound at once, and need no turn. */
   readonly openRtp: OpenRtpLeg = async (options, owner) =>
-    rtpLegOf(await this.#thread(owner.accountId).open({ kind: "rtp", options }, owner));
+    rtpLegOf(await this.#threadBeside(owner).open({ kind: "rtp", options }, owner));
 
   /** Between the trial of a port and its use no other leg of any thread may look for one. */
   async #openInTurn(request: LegRequest, owner: LegOwner): Promise<RemoteLeg> {
@@ -93,6 +93,15 @@ class Pool implements LegThreads {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#threads].map((thread) => thread.finish()));
+  }
+
+  /** A bridge needs both legs in one thread, so there the number of its legs does not count. */
+  #threadBeside({ accountId, besideCallId = null }: LegOwner): RemoteThread {
+    const beside =
+      besideCallId === null || this.#closed
+        ? undefined
+        : [...this.#threads].find((thread) => thread.hasCall(besideCallId));
+    return beside ?? this.#thread(accountId);
   }
 
   #thread(accountId: string): RemoteThread {

@@ -31,6 +31,8 @@ export interface RtpTransportOptions extends WebRtcTransportOptions {
 export interface LegOwner {
   readonly callId: string;
   readonly accountId: string;
+  /** The leg is to be in the thread that has one of this call, so that the two can be bridged. */
+  readonly besideCallId?: string | null;
 }
 
 export interface LegTransport extends Transport {
@@ -64,6 +66,13 @@ export interface RtpLeg {
   attach(options: RtpTransportOptions, listener: TransportListener): LegTransport;
   /** Of the last report, at most 5 s old while media flow; null before the first one. */
   readonly figures: MediaFigures | null;
+  /** Plays samples at the rate of the transport in a loop, while nothing else is to be sent. Null: silence. */
+  playMusic(samples: Int16Array | null): void;
+  /**
+   * From now on each side hears the other one, and the listeners of both get no audio and no keys. Both are media of
+   * calls. False: they are in different threads, or one of them is gone.
+   */
+  bridge(other: RtpLeg): boolean;
   /** Releases everything; an attached transport reports its own `closed`. Idempotent. */
   close(): Promise<void>;
 }

@@ -79,6 +79,16 @@ export class RemoteLeg {
     return transport;
   }
 
+  playMusic(samples: Int16Array | null): void {
+    if (!this.#isDropped) this.#line.send({ type: "music", legId: this.#legId, samples });
+  }
+
+  bridge(other: RemoteLeg): boolean {
+    const isPossible = !this.#isDropped && !other.#isDropped && this.#line.thread === other.#line.thread;
+    if (isPossible) this.#line.send({ type: "bridge", legId: this.#legId, otherLegId: other.#legId });
+    return isPossible;
+  }
+
   agree(media: RtpMedia): void {
     if (!this.#isDropped) this.#line.send({ type: "agree", legId: this.#legId, media });
   }
@@ -192,10 +202,12 @@ export function webRtcLegOf(leg: RemoteLeg): Leg {
   };
 }
 
+const remoteLegs = new WeakMap<RtpLeg, RemoteLeg>();
+
 /** An open pair of RTP ports. */
 export function rtpLegOf(leg: RemoteLeg): RtpLeg {
   if (leg.opening?.kind !== "rtp") throw new Error("the thread has opened another kind of leg");
-  return {
+  const rtpLeg: RtpLeg = {
     port: leg.opening.port,
     rtcpPort: leg.opening.rtcpPort,
     get figures() {
@@ -203,6 +215,13 @@ export function rtpLegOf(leg: RemoteLeg): RtpLeg {
     },
     agree: (media) => leg.agree(media),
     attach: (options: RtpTransportOptions, listener) => leg.attach({ kind: "rtp", ...options }, listener),
+    playMusic: (samples) => leg.playMusic(samples),
+    bridge: (other) => {
+      const otherLeg = remoteLegs.get(other);
+      return otherLeg !== undefined && leg.bridge(otherLeg);
+    },
     close: () => leg.close(),
   };
+  remoteLegs.set(rtpLeg, leg);
+  return rtpLeg;
 }

@@ -123,10 +123,15 @@ export class RemoteThread implements ThreadLoad {
     return accounts.size;
   }
 
+  hasCall(callId: string): boolean {
+    return [...this.#owners.values()].some((owner) => owner.callId === callId);
+  }
+
   async open(request: LegRequest, owner: LegOwner): Promise<RemoteLeg> {
     this.#lastId += 1;
     const legId = this.#lastId;
     const leg = new RemoteLeg(legId, {
+      thread: this,
       send: (message) => this.#sendInOrder(message),
       sendAudio: (frame) => this.#sendAudio(legId, frame),
       forget: () => {

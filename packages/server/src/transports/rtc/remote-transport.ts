@@ -30,6 +30,8 @@ export function isAboutTransport(message: AboutLeg): message is AboutTransport {
 }
 
 export interface LegLine {
+  /** What it leads to: legs of one thread have the same. */
+  readonly thread: object;
   /** After the frames that were sent before it. */
   send(message: ToLegThread): void;
   /** Copied. */

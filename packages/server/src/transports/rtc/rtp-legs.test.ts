@@ -17,6 +17,7 @@ const SOCKETS = { bindAddress: "127.0.0.1", portRange: [40_000, 40_009] } as con
 const TRANSPORT = { silenceLimitMs: 30_000, sampleRateHz: 8_000, outputEncoding: "mulaw" } as const;
 const MEDIA: RtpMedia = {
   remote: { address: "192.0.2.1", port: 4_000, rtcpPort: 4_001 },
+  isConfirmed: true,
   isMuxed: false,
   sources: ["192.0.2.1"],
   send: { payloadType: 0, codec: "PCMU" },

@@ -23,6 +23,11 @@ export interface SrtpKey {
 export interface RtpMedia {
   /** Where the other side wants to receive; the media may really come from, and go to, another place (symmetric RTP). */
   readonly remote: { readonly address: string; readonly port: number; readonly rtcpPort: number };
+  /**
+   * The signalling comes from `remote.address`. False: the address is only named, and it may be that of somebody who
+   * knows nothing of the call, so little is sent there before media come from it.
+   */
+  readonly isConfirmed: boolean;
   /** RTCP shares the port of RTP (RFC 5761). */
   readonly isMuxed: boolean;
   /** Addresses from which media without encryption are taken. */

@@ -29,8 +29,8 @@ export interface SipUserAgent {
   invite(options: OutgoingInviteOptions, listener: OutgoingInviteListener): OutgoingInvite;
   /** Registers now and keeps the registration fresh until it is closed. */
   register(options: RegistrationOptions, listener: RegistrationListener): SipRegistration;
-  /** One OPTIONS request, for the check of a trunk. */
-  ping(options: PingOptions): Promise<SipOutcome>;
+  /** One request for the check of a trunk: OPTIONS, or a REGISTER that registers nothing. @throws for a wrong URI */
+  ping(options: PingOptions): Promise<PingOutcome>;
   /** Addresses that the sockets are bound to; port 0 in the options has become a number. */
   readonly bound: readonly SipSource[];
   /**
@@ -50,17 +50,26 @@ export interface UserAgentListener {
   invited(invite: IncomingInvite): void;
   /** One message of a call, a registration or a ping was sent or received. Secrets and keys are masked. */
   logged(entry: SipLogEntry): void;
+  /** No `logged` follows for this one: some 32 s after its end, since messages may be repeated. */
+  logEnded?(owner: SipLogOwner): void;
   /** An exception of a listener or of this code, while a message or a timer was worked on. */
   faulted(error: Error): void;
 }
 
-export interface SipLogEntry {
+/** What messages belong to. */
+export interface SipLogOwner {
   /** `id` of the invite, the registration or the ping. */
   readonly id: string;
+  readonly kind: "invite" | "registration" | "ping";
+}
+
+export interface SipLogEntry extends SipLogOwner {
   readonly direction: "sent" | "received";
   /** Wall clock, ms since 1970. */
   readonly atMs: number;
   readonly peer: SipSource;
+  /** Where peers reach us by this transport; no port: we do not listen there. */
+  readonly own: { readonly address: string; readonly port: number | null };
   /** The message in our spelling of its header names, with masked parts; at most `MAX_LOGGED_CHARS`. */
   readonly text: string;
 }
@@ -156,6 +165,10 @@ export interface SipFailure {
   /** Reason phrase or an explanation; from the network, so at most `MAX_REASON_CHARS` characters. */
   readonly reason: string;
   readonly retryAfterMs: number | null;
+  /** Of the machine, the DNS or TLS, such as `ECONNREFUSED`; absent: there is none. */
+  readonly code?: string;
+  /** The address that was tried last; absent: none was found, or it has answered. */
+  readonly tried?: SipSource;
 }
 
 // --- a call after its answer, in both directions
@@ -175,8 +188,12 @@ export interface SipCall {
   offer(sdp: string): Promise<OfferOutcome>;
   /** An INFO request, such as `application/dtmf-relay`. */
   info(contentType: string, body: string): Promise<SipOutcome>;
-  /** Asks the peer to call `to` in our place (cold transfer). `transferred` of `listener` may be called many times. */
-  refer(to: string, listener: ReferListener): void;
+  /**
+   * Asks the peer to call `to` in our place. `to` may have a `Replaces` header parameter, which names a call of ours
+   * that the new one takes over (attended transfer). Throws for what is no SIP or tel URI, and for header fields that
+   * are not to be given.
+   */
+  refer(to: string, listener: ReferListener, options?: ReferOptions): void;
   /** BYE. Nothing is called afterwards except `ended`, once. */
   hangUp(): void;
 }
@@ -224,10 +241,20 @@ export interface SipCallEnd {
   readonly reason: string | null;
 }
 
+export interface ReferOptions {
+  /** Added to the REFER. */
+  readonly headers?: readonly SipHeader[];
+  /** Without a final status for this long the transfer has failed with 408. Default and most: 3 minutes. */
+  readonly limitMs?: number;
+}
+
 export interface ReferListener {
   /** The peer's response to REFER: 202, or a refusal after which nothing follows. */
   responded(status: number, reason: string): void;
-  /** A status line of the new call, by NOTIFY. `isFinal`: nothing follows. A subscription that ends early gives 408. */
+  /**
+   * A status line of the new call, by NOTIFY. `isFinal`: nothing follows. A subscription that ends early gives 408; so
+   * does the end of the call, after `ended`.
+   */
   progressed(status: number, reason: string, isFinal: boolean): void;
 }
 
@@ -237,7 +264,9 @@ export interface IncomingRefer {
   readonly referredBy: string | null;
   /** True: the target names a call that is to be replaced (attended transfer), which we do not do. */
   readonly hasReplaces: boolean;
-  /** 202, then NOTIFY with 100. */
+  /** It waits for `accept` or `reject`, which throw when it does not. */
+  readonly isOpen: boolean;
+  /** 202, then NOTIFY with 100. A REFER that is not answered within `REFER_ANSWER_LIMIT_MS` gets 480. */
   accept(): void;
   /** 603 for a policy; 400 to 699. */
   reject(status: number): void;
@@ -271,6 +300,8 @@ export interface RegistrationState {
   readonly reason: string;
   /** Until the next attempt. */
   readonly nextInMs: number;
+  /** IP address that the response came from; null: there was none. */
+  readonly address: string | null;
 }
 
 export interface SipRegistration {
@@ -281,6 +312,26 @@ export interface SipRegistration {
 export interface PingOptions {
   /** Id of log entries. */
   readonly id: string;
+  /** `sip:` or `sips:` URI; of the registrar where `register` is given. */
   readonly to: string;
   readonly credentials?: SipCredentials | null;
+  readonly outboundProxy?: string | null;
+  /** Given: a REGISTER without Contact for this user, which asks for what is registered. Absent: OPTIONS. */
+  readonly register?: { readonly username: string };
+  /** Until it fails with `timeout`. Default: `PING_LIMIT_MS`. */
+  readonly limitMs?: number;
 }
+
+export type PingOutcome =
+  | {
+      readonly kind: "response";
+      readonly status: number;
+      readonly reason: string;
+      /** Where the response came from. */
+      readonly peer: SipSource;
+      /** Of the challenge in a 401 or 407; null: there is none that can be answered. */
+      readonly realm: string | null;
+      /** What the peer says about itself in `Server` or `User-Agent`. */
+      readonly software: string | null;
+    }
+  | { readonly kind: "failed"; readonly failure: SipFailure };

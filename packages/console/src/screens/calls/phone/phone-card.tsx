@@ -31,12 +31,20 @@ export function PhoneCard({ call }: { readonly call: Call }) {
           ["Direction", directionText(facts)],
           ["From", from],
           ["To", to],
+          ["End at the other side", sipEndOf(call)],
+          ["Billed SIP time", call.sipDetails?.billedDuration ?? null],
           ["ID at the carrier", carrierCallId === null ? null : <code key="id">{carrierCallId}</code>],
         ]}
       />
       {isKept(call, facts) && <DialProgress call={call} carrier={carrier} />}
     </Card>
   );
+}
+
+/** `SIP_TERMINATION_BUSY` as words. */
+function sipEndOf({ sipDetails }: Call): string | null {
+  const reason = sipDetails?.terminationReason ?? null;
+  return reason === null ? null : reason.replace("SIP_TERMINATION_", "").replaceAll("_", " ").toLowerCase();
 }
 
 /** SIP calls and calls of other directions have no record of a dial. */

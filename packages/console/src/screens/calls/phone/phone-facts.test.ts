@@ -32,6 +32,22 @@ test("a call that came in has the numbers and the id of the carrier's request", 
   expect(mediumText(INCOMING)).toBe("Telnyx, incoming");
 });
 
+test("a call that came in over SIP has the two addresses", () => {
+  const sip = {
+    callerId: "+4930",
+    fromUri: "sip:+4930@a.example",
+    toUri: "sip:agent_1@b.example",
+    headers: {},
+  };
+  expect(phoneFactsOf({ medium: { sip: { incoming: {} } }, requestContext: { sip } })).toEqual({
+    carrier: "SIP",
+    direction: "incoming",
+    from: "sip:+4930@a.example",
+    to: "sip:agent_1@b.example",
+    carrierCallId: null,
+  });
+});
+
 test("a call that a program of the account has connected has no direction", () => {
   const call = { medium: { telephony4: {} }, requestContext: null };
   expect(phoneFactsOf(call)).toMatchObject({ carrier: "Exotel", direction: null, from: null });

@@ -37,8 +37,9 @@ export function phoneFactsOf(call: Pick<Call, "medium" | "requestContext">): Pho
   return {
     carrier,
     direction: "incoming",
-    from: textIn(request, "From"),
-    to: textIn(request, "To"),
+    // SIP names addresses, carriers numbers.
+    from: textIn(request, "From") ?? textIn(request, "fromUri"),
+    to: textIn(request, "To") ?? textIn(request, "toUri"),
     carrierCallId: textIn(request, "CallSid") ?? textIn(request, "CallUUID"),
   };
 }

@@ -79,9 +79,9 @@ function common(): Card {
       row("Limits", "Too many requests are answered with 429, with the seconds to wait in `Retry-After`."),
       row(
         "Not available",
-        "What the interface defines and this version cannot do is refused with 501 `not_available`, and `detail` names " +
-          "the field. Available media are `webRtc`, the default, `serverWebSocket` and the carriers `telephony1` to " +
-          "`telephony4`, without `outgoing`.",
+        "What needs something that this deployment does not have is refused with 501 `not_available`, and `detail` says " +
+          "what is missing: `sip` without `SIP_HOST`, a voice of a provider without an adapter, or operations of the " +
+          "operator without an operator key.",
       ),
     ]),
   );

@@ -64,6 +64,7 @@ export function setUp(changes: Partial<CreateCallDeps> = {}, template: object | 
         ? { agentId, revisionId: "r1", callTemplate: template === null ? null : CallTemplate.parse(template) }
         : null,
     loadPriorCall: async () => null,
+    loadConsultedCall: async () => null,
     servesSip: false,
     findThrottle: async (_account, nameOrId) =>
       nameOrId === "gently" ? { throttleId: "t1" } : nameOrId === "twin" ? "ambiguous" : "unknown",

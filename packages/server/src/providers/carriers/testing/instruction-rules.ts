@@ -124,6 +124,9 @@ const SPOKEN = /\S/;
 const RING = /^(?:[5-9]|[1-9]\d|1[01]\d|120)$/;
 /** 60 to 14,400 s. */
 const LONGEST = /^(?:[6-9]\d|[1-9]\d{2,3}|1[0-3]\d{3}|14[0-3]\d{2}|14400)$/;
+const FLAG = /^(?:true|false)$/;
+/** The name of a conference. */
+const ROOM = /^[A-Za-z0-9_-]{1,128}$/;
 const EVENTS = /^(?:initiated|ringing|answered|completed)(?: (?:initiated|ringing|answered|completed))*$/;
 
 const CALLED = {
@@ -145,7 +148,18 @@ export const TWILIO_RULES: InstructionRules = {
     Dial: {
       attributes: { action: ADDRESS, method: POST, timeout: RING, timeLimit: LONGEST, callerId: NUMBER },
       required: ["action"],
-      children: ["Number", "Sip"],
+      children: ["Number", "Sip", "Conference"],
+    },
+    Conference: {
+      attributes: {
+        beep: /^(?:true|false|onEnter|onExit)$/,
+        startConferenceOnEnter: FLAG,
+        endConferenceOnExit: FLAG,
+        maxParticipants: /^(?:[2-9]|[1-9]\d|1\d\d|2[0-4]\d|250)$/,
+        waitUrl: /^https?:\/\/\S+$/,
+        waitMethod: /^(?:GET|POST)$/,
+      },
+      text: ROOM,
     },
     Number: { attributes: CALLED, text: NUMBER },
     Sip: { attributes: { ...CALLED, username: SPOKEN, password: SPOKEN }, text: /^sips?:[^\s@]+@[^\s]+$/ },
@@ -155,7 +169,7 @@ export const TWILIO_RULES: InstructionRules = {
       children: ["Say", "Play", "Pause"],
     },
     Say: { attributes: { language: LANGUAGE }, text: SPOKEN },
-    Play: { attributes: {}, text: /^https?:\/\/\S+$/ },
+    Play: { attributes: { loop: /^\d{1,4}$/ }, text: /^https?:\/\/\S+$/ },
     Pause: { attributes: { length: /^\d{1,3}$/ } },
     Redirect: { attributes: { method: POST }, text: ADDRESS },
     Hangup: { attributes: {} },
@@ -176,7 +190,7 @@ export const TWILIO_RULES: InstructionRules = {
 
 export const PLIVO_RULES: InstructionRules = {
   verbs: {
-    call: ["Dial", "Speak", "Hangup", "Stream", "Redirect", "Wait"],
+    call: ["Dial", "Conference", "Speak", "Hangup", "Stream", "Redirect", "Wait"],
     // The carrier ignores all others there.
     question: ["Speak", "Play", "Wait"],
     music: ["Play"],
@@ -200,9 +214,22 @@ export const PLIVO_RULES: InstructionRules = {
       required: ["action"],
       children: ["Number"],
     },
+    Conference: {
+      attributes: {
+        startConferenceOnEnter: FLAG,
+        endConferenceOnExit: FLAG,
+        maxMembers: /^(?:[2-9]|1\d|20)$/,
+        waitSound: ADDRESS,
+        action: ADDRESS,
+        method: POST,
+        redirect: FLAG,
+        timeLimit: LONGEST,
+      },
+      text: ROOM,
+    },
     Number: { attributes: {}, text: NUMBER },
     Speak: { attributes: { language: LANGUAGE }, text: SPOKEN },
-    Play: { attributes: {}, text: /^https?:\/\/\S+$/ },
+    Play: { attributes: { loop: /^\d{1,4}$/ }, text: /^https?:\/\/\S+$/ },
     Wait: { attributes: { length: /^\d{1,3}$/ } },
     Redirect: { attributes: { method: POST }, text: ADDRESS },
     Hangup: { attributes: {} },

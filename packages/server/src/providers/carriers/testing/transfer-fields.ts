@@ -13,10 +13,21 @@ const ENDS: Partial<Record<TransferNews, string>> = {
   caller_gone: "no-answer",
 };
 
+/** The status of the call whose participation in a conference is over. */
+const CONFERENCE_STATUS: Partial<Record<TransferNews, string>> = {
+  left_conference: "in-progress",
+  hung_up_in_conference: "completed",
+};
+
 /** Telnyx has the same ones. */
 export function twilioTransferFields(news: TransferNews, CallSid: string): Fields {
   const CallStatus = news === "caller_gone" ? "completed" : "in-progress";
   const own = { CallSid, CallStatus, Direction: "inbound" };
+  const conference = CONFERENCE_STATUS[news];
+  if (conference !== undefined) {
+    // The action of a Dial without a number.
+    return { CallSid, CallStatus: conference, Direction: "inbound", DialCallStatus: "answered" };
+  }
   const end = ENDS[news];
   if (end !== undefined) {
     const duration = news === "completed" ? { DialCallDuration: "42" } : {};
@@ -42,6 +53,11 @@ const PLIVO_ACTIONS: Partial<Record<TransferNews, Fields>> = {
 export function plivoTransferFields(news: TransferNews, CallUUID: string): Fields {
   const CallStatus = news === "caller_gone" ? "completed" : "in-progress";
   const own = { CallUUID, CallStatus, Direction: "inbound", Event: "Redirect" };
+  const conference = CONFERENCE_STATUS[news];
+  if (conference !== undefined) {
+    const left = { ConferenceAction: "exit", ConferenceName: "room", ConferenceMemberID: "17" };
+    return { CallUUID, CallStatus: conference, Direction: "inbound", Event: "ConferenceExit", ...left };
+  }
   const calls = { DialALegUUID: CallUUID, DialBLegUUID: `${CallUUID}-other` };
   const end = ENDS[news];
   if (end !== undefined) {

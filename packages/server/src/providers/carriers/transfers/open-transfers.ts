@@ -9,7 +9,8 @@ import {
   type CarrierHttp,
   type CarrierPost,
 } from "../carrier-http.ts";
-import { endOf, redirectBy, twilioEnd, twilioProgress } from "./transfer-fields.ts";
+import { plivoConference, twilioConference } from "./conference-xml.ts";
+import { endOf, isOver, redirectBy, twilioEnd, twilioProgress } from "./transfer-fields.ts";
 import {
   ACCEPTING_KEY,
   isSip,
@@ -40,8 +41,12 @@ function secondsIn(callbacks: { readonly ringTimeoutMs: number; readonly maxDura
   const { ringTimeoutMs, maxDurationMs } = callbacks;
   return {
     ring: String(secondsOf(ringTimeoutMs, RING_SECONDS.least, RING_SECONDS.most)),
-    longest: String(secondsOf(maxDurationMs, LONGEST_SECONDS.least, LONGEST_SECONDS.most)),
+    longest: longestIn({ maxDurationMs }),
   };
+}
+
+function longestIn({ maxDurationMs }: { readonly maxDurationMs: number }): string {
+  return String(secondsOf(maxDurationMs, LONGEST_SECONDS.least, LONGEST_SECONDS.most));
 }
 
 /** Twilio and Telnyx, whose instructions and requests have the same form. */
@@ -56,6 +61,9 @@ export function openTwilioTransfers(rest: TransferRest): CarrierTransfers {
     question: twilioQuestion,
     isAccepted: (fields) => fields.get("Digits") === ACCEPTING_KEY,
     accepted: NOTHING,
+    hold: (conference) => twilioConference(conference, "wait", longestIn(conference)),
+    enter: (conference) => twilioConference(conference, "begin", longestIn(conference)),
+    hasHungUp: (fields) => isOver(fields.get("CallStatus")),
     music: playing,
   };
 }
@@ -85,6 +93,9 @@ export function openPlivoTransfers(rest: TransferRest): CarrierTransfers {
     question: plivoQuestion,
     isAccepted: () => false,
     accepted: NOTHING,
+    hold: (conference) => plivoConference(conference, "wait", longestIn(conference)),
+    enter: (conference) => plivoConference(conference, "begin", longestIn(conference)),
+    hasHungUp: (fields) => isOver(fields.get("CallStatus")),
     music: playing,
   };
 }

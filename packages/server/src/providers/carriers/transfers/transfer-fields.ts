@@ -16,12 +16,18 @@ export function endOf(
   const fields = { id: undefined, answeredBy: undefined, detail: [] };
   const read = statusOf({ ...fields, status: word, seconds });
   if (read?.result === undefined || read.result === null) return null;
-  const isCallerGone = statusOf({ ...fields, status: own, seconds: undefined })?.state === "ended";
+  const isCallerGone = isOver(own);
   return {
     result: read.result === "machine" ? "completed" : read.result,
     isCallerGone,
     talkedMs: read.talkedMs,
   };
+}
+
+/** `own`: the status of the call that the request is about. */
+export function isOver(own: string | undefined): boolean {
+  const fields = { id: undefined, answeredBy: undefined, seconds: undefined, detail: [] };
+  return statusOf({ ...fields, status: own })?.state === "ended";
 }
 
 /** Twilio's fields, which Telnyx has as well. */

@@ -73,8 +73,8 @@ export function twilioQuestion({ text, language, answerUrl }: Question): string 
   return responseOf(`${elementOf("Gather", attributes, say)}<Hangup/>`);
 }
 
-export function playing(url: string): string {
-  return responseOf(elementOf("Play", {}, escapeXml(url)));
+export function playing(url: string, repeats = false): string {
+  return responseOf(elementOf("Play", { loop: repeats ? "0" : null }, escapeXml(url)));
 }
 
 export function plivoDial(

@@ -5,52 +5,8 @@
 
 import { crc32 } from "node:zlib";
 import { z } from "zod";
-import { headProblem, KEY, type VendorWire } from "./vendor-wire.ts";
-
-const CachePoint = z.strictObject({ cachePoint: z.strictObject({ type: z.literal("default") }) });
-const Block = z.union([
-  z.strictObject({ text: z.string().min(1) }),
-  CachePoint,
-  z.strictObject({
-    toolUse: z.strictObject({
-      toolUseId: z.string(),
-      name: z.string(),
-      input: z.record(z.string(), z.unknown()),
-    }),
-  }),
-  z.strictObject({
-    toolResult: z.strictObject({
-      toolUseId: z.string(),
-      content: z.array(z.strictObject({ text: z.string() })),
-      status: z.enum(["success", "error"]).optional(),
-    }),
-  }),
-]);
-const Body = z.strictObject({
-  messages: z
-    .array(z.strictObject({ role: z.enum(["user", "assistant"]), content: z.array(Block).min(1) }))
-    .min(1),
-  system: z.array(z.union([z.strictObject({ text: z.string().min(1) }), CachePoint])).optional(),
-  inferenceConfig: z.strictObject({ temperature: z.number().min(0).max(1).optional() }).optional(),
-  toolConfig: z
-    .strictObject({
-      tools: z.array(
-        z.strictObject({
-          toolSpec: z.strictObject({
-            name: z.string(),
-            description: z.string().optional(),
-            strict: z.boolean().optional(),
-            inputSchema: z.strictObject({ json: z.looseObject({}) }),
-          }),
-        }),
-      ),
-      toolChoice: z.looseObject({}).optional(),
-    })
-    .optional(),
-  additionalModelRequestFields: z.looseObject({}).optional(),
-  additionalModelResponseFieldPaths: z.array(z.string()).max(10).optional(),
-});
-type Body = z.output<typeof Body>;
+import { Refusal, Request, STREAM_EVENTS } from "../contracts/bedrock-converse-stream.ts";
+import { headProblem, KEY, type Documented, type VendorWire } from "./vendor-wire.ts";
 
 export const BEDROCK_MODEL = "eu.anthropic.claude-sonnet-4-20250514-v1:0";
 
@@ -60,13 +16,13 @@ export const bedrockWire: VendorWire = {
     const path = `/model/${encodeURIComponent(BEDROCK_MODEL)}/converse-stream`;
     const head = headProblem(request, { path, header: "authorization", value: `Bearer ${KEY}` });
     if (head !== null) return head.status === 401 ? { ...head, status: 403 } : head;
-    const body = Body.safeParse(JSON.parse(request.body));
+    const body = Request.safeParse(JSON.parse(request.body));
     if (!body.success) return { status: 400, message: z.prettifyError(body.error) };
     const message = orderProblem(body.data);
     return message === null ? null : { status: 400, message };
   },
   asked(body) {
-    const content = Body.parse(body).messages.at(-1)?.content ?? [];
+    const content = Request.parse(body).messages.at(-1)?.content ?? [];
     return JSON.stringify(content.filter((block) => !("cachePoint" in block)));
   },
   encode({ texts, toolCalls = [], inputTokens, cachedTokens = 0, outputTokens }) {
@@ -100,22 +56,35 @@ export const bedrockWire: VendorWire = {
       framed("metadata", { usage, metrics: { latencyMs: 100 } }),
     ];
   },
-  refusal: ({ message: text }) => JSON.stringify({ message: text }),
+  documents: (unit) => [unframed(Buffer.from(unit))],
+  refusal: ({ message: text }) => JSON.stringify(Refusal.parse({ message: text })),
 };
 
 /** Total length, length of the headers, their checksum, headers, payload, checksum of all: big endian. */
-function framed(event: string, payload: object): Uint8Array {
+function framed(event: keyof typeof STREAM_EVENTS, payload: object): Uint8Array {
   const headers = Buffer.concat([
     header(":event-type", event),
     header(":content-type", "application/json"),
     header(":message-type", "event"),
   ]);
-  const data = Buffer.from(JSON.stringify(payload));
+  const data = Buffer.from(JSON.stringify(STREAM_EVENTS[event].parse(payload)));
   const prelude = Buffer.alloc(8);
   prelude.writeUInt32BE(16 + headers.length + data.length, 0);
   prelude.writeUInt32BE(headers.length, 4);
   const body = Buffer.concat([prelude, checksum(prelude), headers, data]);
   return Buffer.concat([body, checksum(body)]);
+}
+
+function unframed(message: Buffer): Documented {
+  const headerBytes = message.readUInt32BE(4);
+  const payload: unknown = JSON.parse(message.toString("utf8", 12 + headerBytes, message.length - 4));
+  const events = Object.entries(STREAM_EVENTS);
+  const headers = message.toString("latin1", 12, 12 + headerBytes);
+  const found = events.find(([name]) =>
+    headers.includes(`:event-type\u0007\u0000${String.fromCharCode(name.length)}${name}`),
+  );
+  if (found === undefined) throw new Error("the message has no known event");
+  return { schema: found[1], document: payload };
 }
 
 /** A string: its type is 7, and its length has two bytes. */
@@ -137,7 +106,7 @@ function checksum(bytes: Uint8Array): Buffer {
   return sum;
 }
 
-function orderProblem({ messages }: Body): string | null {
+function orderProblem({ messages }: Request): string | null {
   if (messages[0]?.role !== "user") return "A conversation must start with a user message.";
   if (messages.at(-1)?.role !== "user") return "The conversation must end with a user message.";
   for (const [index, { role, content }] of messages.entries()) {

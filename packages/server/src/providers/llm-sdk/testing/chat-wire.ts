@@ -2,77 +2,16 @@
 
 import { z } from "zod";
 import { parseWavHeader } from "../../../media/wav.ts";
+import {
+  COMMON_FIELDS,
+  MISTRAL_CALL_ID,
+  Refusal,
+  Request,
+  StreamEvent,
+  type ChatRules,
+} from "../contracts/chat-completions.ts";
 import { halves } from "./anthropic-wire.ts";
-import { events, headProblem, KEY, type VendorWire } from "./vendor-wire.ts";
-
-export interface ChatRules {
-  /** With the query, such as `/v1/chat/completions`. */
-  readonly path: string;
-  /** Top-level fields besides those that all have. */
-  readonly fields: readonly string[];
-  /** Of Mistral: no message of the user directly after a result. */
-  readonly answersResults?: true;
-  /** Whether `input_audio` is accepted. */
-  readonly hears?: true;
-  /** Groq counts in a field of its own. */
-  readonly usageField?: "x_groq";
-}
-
-const COMMON = ["model", "messages", "stream", "temperature", "tools", "tool_choice"];
-
-const ToolCalls = z.array(
-  z.strictObject({
-    id: z.string(),
-    type: z.literal("function"),
-    function: z.strictObject({ name: z.string(), arguments: z.string() }),
-  }),
-);
-const UserPart = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("text"), text: z.string() }),
-  z.strictObject({
-    type: z.literal("input_audio"),
-    input_audio: z.strictObject({ data: z.base64(), format: z.literal("wav") }),
-  }),
-]);
-const Message = z.discriminatedUnion("role", [
-  z.strictObject({ role: z.literal("system"), content: z.string().min(1) }),
-  z.strictObject({ role: z.literal("user"), content: z.union([z.string(), z.array(UserPart).min(1)]) }),
-  z.strictObject({
-    role: z.literal("assistant"),
-    content: z.string().nullish(),
-    tool_calls: ToolCalls.optional(),
-    // Of Mistral.
-    prefix: z.literal(true).optional(),
-  }),
-  z.strictObject({
-    role: z.literal("tool"),
-    tool_call_id: z.string(),
-    name: z.string().optional(),
-    content: z.string(),
-  }),
-]);
-const Body = z.looseObject({
-  model: z.string(),
-  messages: z.array(Message).min(1),
-  stream: z.literal(true),
-  temperature: z.number().min(0).max(1.5).optional(),
-  tools: z
-    .array(
-      z.strictObject({
-        type: z.literal("function"),
-        function: z.strictObject({
-          name: z.string().regex(/^[\w-]{1,64}$/),
-          description: z.string().optional(),
-          parameters: z.looseObject({}),
-          strict: z.boolean().optional(),
-        }),
-      }),
-    )
-    .min(1)
-    .optional(),
-  tool_choice: z.enum(["auto", "none"]).optional(),
-});
-type Body = z.output<typeof Body>;
+import { checkedEvents, eventDocuments, events, headProblem, KEY, type VendorWire } from "./vendor-wire.ts";
 
 export function chatWire(rules: ChatRules): VendorWire {
   return {
@@ -84,13 +23,13 @@ export function chatWire(rules: ChatRules): VendorWire {
         value: `Bearer ${KEY}`,
       });
       if (head !== null) return head;
-      const body = Body.safeParse(JSON.parse(request.body));
+      const body = Request.safeParse(JSON.parse(request.body));
       if (!body.success) return { status: 400, message: z.prettifyError(body.error) };
       const message =
         fieldProblem(body.data, rules) ?? orderProblem(body.data, rules) ?? audioProblem(body.data, rules);
       return message === null ? null : { status: 400, message };
     },
-    asked: (body) => JSON.stringify(Body.parse(body).messages.at(-1)?.content),
+    asked: (body) => JSON.stringify(Request.parse(body).messages.at(-1)?.content),
     encode({ texts, toolCalls = [], inputTokens, cachedTokens, outputTokens }) {
       const head = { id: "x1", object: "chat.completion.chunk", created: 1_760_000_000, model: "m" };
       const chunk = (delta: object, finish_reason: string | null = null) => ({
@@ -104,48 +43,58 @@ export function chatWire(rules: ChatRules): VendorWire {
         ...(cachedTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedTokens } }),
       };
       const end = chunk({}, toolCalls.length === 0 ? "stop" : "tool_calls");
-      return events([
-        chunk({ role: "assistant", content: "" }),
-        ...texts.map((content) => chunk({ content })),
-        ...toolCalls.flatMap(({ id, name, arguments: given }, index) => {
-          const [first = "", second = ""] = halves(JSON.stringify(given));
-          // Mistral sends calls whole.
-          if (rules.answersResults === true)
-            return [chunk({ tool_calls: [{ id, index, function: { name, arguments: first + second } }] })];
-          return [
-            chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: first } }] }),
-            chunk({ tool_calls: [{ index, function: { arguments: second } }] }),
-          ];
-        }),
-        ...endOf(end, usage, rules),
-        "[DONE]",
-      ]);
+      return events(
+        checkedEvents(StreamEvent, [
+          chunk({ role: "assistant", content: "" }),
+          ...texts.map((content) => chunk({ content })),
+          ...toolCalls.flatMap(({ id, name, arguments: given }, index) => {
+            const [first = "", second = ""] = halves(JSON.stringify(given));
+            // Mistral sends calls whole.
+            if (rules.dialect === "mistral")
+              return [chunk({ tool_calls: [{ id, index, function: { name, arguments: first + second } }] })];
+            return [
+              chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: first } }] }),
+              chunk({ tool_calls: [{ index, function: { arguments: second } }] }),
+            ];
+          }),
+          ...endOf(end, usage, rules),
+          "[DONE]",
+        ]),
+      );
     },
+    documents: (unit) => eventDocuments(StreamEvent, unit),
     refusal: ({ status, message }) =>
       JSON.stringify(
-        rules.answersResults === true
-          ? { object: "error", message, type: "invalid_request_error", param: null, code: String(status) }
-          : { error: { message, type: "invalid_request_error", param: null, code: null } },
+        Refusal.parse(
+          rules.dialect === "mistral"
+            ? { object: "error", message, type: "invalid_request_error", param: null, code: String(status) }
+            : { error: { message, type: "invalid_request_error", param: null, code: null } },
+        ),
       ),
   };
 }
 
 function endOf(end: { readonly choices: unknown }, usage: object, rules: ChatRules): readonly object[] {
-  if (rules.usageField === "x_groq") return [{ ...end, x_groq: { id: "req_1", usage } }];
-  if (rules.answersResults === true) return [{ ...end, usage }];
+  if (rules.dialect === "groq") return [{ ...end, x_groq: { id: "req_1", usage } }];
+  if (rules.dialect === "mistral") return [{ ...end, usage }];
   return [end, { ...end, choices: [], usage }];
 }
 
-function fieldProblem(body: Body, { fields }: ChatRules): string | null {
-  const unknown = Object.keys(body).find((name) => !COMMON.includes(name) && !fields.includes(name));
+function fieldProblem(body: Request, { fields }: ChatRules): string | null {
+  const unknown = Object.keys(body).find(
+    (name) => !COMMON_FIELDS.some((common) => common === name) && !fields.includes(name),
+  );
   return unknown === undefined ? null : `Unrecognized request argument supplied: ${unknown}`;
 }
 
-function orderProblem({ messages }: Body, rules: ChatRules): string | null {
+function orderProblem({ messages }: Request, rules: ChatRules): string | null {
   for (const [index, message] of messages.entries()) {
     const before = messages[index - 1];
+    const wrongId = rules.dialect === "mistral" ? wrongMistralId(message) : undefined;
+    if (wrongId !== undefined)
+      return `Tool call id was ${wrongId} but must be a-z, A-Z, 0-9, with a length of 9.`;
     if (message.role === "system" && index > 0) return "a system message must be the first";
-    if (rules.answersResults === true && before?.role === "tool" && message.role === "user")
+    if (rules.dialect === "mistral" && before?.role === "tool" && message.role === "user")
       return "Unexpected role 'user' after role 'tool'";
     if (message.role === "assistant" && message.tool_calls !== undefined) {
       const ids = message.tool_calls.map(({ id }) => id);
@@ -159,7 +108,13 @@ function orderProblem({ messages }: Body, rules: ChatRules): string | null {
   return last === "user" || last === "tool" ? null : "Expected last role User or Tool";
 }
 
-function audioProblem({ messages }: Body, { hears }: ChatRules): string | null {
+function wrongMistralId(message: Request["messages"][number]): string | undefined {
+  const ids = message.role === "tool" ? [message.tool_call_id] : [];
+  const made = message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [];
+  return [...ids, ...made].find((id) => !MISTRAL_CALL_ID.test(id));
+}
+
+function audioProblem({ messages }: Request, { hears }: ChatRules): string | null {
   for (const message of messages) {
     if (message.role !== "user" || typeof message.content === "string") continue;
     for (const part of message.content) {

@@ -48,14 +48,14 @@ export const SUBJECTS: readonly Subject[] = [
     vendor: "groq",
     title: "Groq",
     model: "llama-3.3-70b-versatile",
-    wire: chatWire({ path, fields: streaming, usageField: "x_groq" }),
+    wire: chatWire({ path, fields: streaming, dialect: "groq" }),
   },
   {
     ...chat,
     vendor: "mistral",
     title: "Mistral",
     model: "mistral-small-latest",
-    wire: chatWire({ path, fields: [], answersResults: true }),
+    wire: chatWire({ path, fields: [], dialect: "mistral" }),
   },
   {
     vendor: "bedrock",

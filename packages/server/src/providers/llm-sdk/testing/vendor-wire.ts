@@ -1,6 +1,7 @@
 /** A fake vendor of language models in a test: its protocol, as strict as the vendor, and ways to fail. */
 
 import type { ServerResponse } from "node:http";
+import type { z } from "zod";
 import type { LocalHandler, LocalRequest } from "../../../ports/testing/local-server.ts";
 
 export interface WireAnswer {
@@ -31,6 +32,13 @@ export interface VendorWire {
   encode(answer: WireAnswer): readonly Uint8Array[];
   /** The body of an error. */
   refusal(problem: WireProblem): string;
+  /** The documents of a unit of an answer, each with the shape that the vendor documents; none: it has no fields. */
+  documents(unit: Uint8Array): readonly Documented[];
+}
+
+export interface Documented {
+  readonly schema: z.ZodType;
+  readonly document: unknown;
 }
 
 export const KEY = "secret-key-1";
@@ -112,6 +120,26 @@ export function events(values: readonly unknown[], lineEnd = "\n"): readonly Uin
     const text = typeof data === "string" ? data : JSON.stringify(data);
     return Buffer.from(`${name}data: ${text}${lineEnd}${lineEnd}`);
   });
+}
+
+/**
+ * The events, of which each is as the vendor documents it. Those in a list of two have a name, which is also their type;
+ * texts, such as `[DONE]`, are no documents.
+ */
+export function checkedEvents(schema: z.ZodType, values: readonly unknown[]): readonly unknown[] {
+  for (const value of values) {
+    const document: unknown = Array.isArray(value) ? value[1] : value;
+    if (typeof document !== "string") schema.parse(document);
+    if (Array.isArray(value) && value[0] !== Reflect.get(value[1] as object, "type"))
+      throw new Error(`the event ${String(value[0])} has another type`);
+  }
+  return values;
+}
+
+/** The document of a server-sent event. */
+export function eventDocuments(schema: z.ZodType, unit: Uint8Array): readonly Documented[] {
+  const data = /^data: (\{.*)$/m.exec(Buffer.from(unit).toString().replaceAll("\r", ""))?.[1];
+  return data === undefined ? [] : [{ schema, document: JSON.parse(data) }];
 }
 
 /** Null, or what is wrong with the address, the key or the form of a request. */

@@ -8,7 +8,6 @@ import type { IncomingMessage } from "node:http";
 import type { WebSocket } from "ws";
 import type { Clock } from "../../../pacing/clock.ts";
 import {
-  openSocketServer,
   sendInFragments,
   type SocketServer,
   type UpgradeAnswer,
@@ -16,7 +15,8 @@ import {
 } from "../../sockets/testing/socket-server.ts";
 import { wordsIn, type HeardWord } from "../../../ports/testing/word-audio.ts";
 import { ClientMessage, ListenQuery, ServerMessage } from "../contract.ts";
-import { jsonOf, queryOf, ReceivedAudio, refusal, wrongUpgrade, type Query } from "./received.ts";
+import { ListenConnection, ListenFake, openListenFake } from "./listen-fake.ts";
+import { jsonOf, queryOf, refusal, wrongUpgrade } from "./received.ts";
 
 const RATE_HZ = 16_000;
 /** Parameters that may be repeated. */
@@ -50,33 +50,17 @@ export interface FakeDeepgramOptions {
   readonly hear?: (samples: Int16Array, sampleRateHz: number) => readonly HeardWord[];
 }
 
-export class FakeDeepgram {
-  readonly baseUrl: string;
-  /** What a client did wrong. */
-  readonly violations: string[] = [];
-  readonly connections: FakeListen[] = [];
+export class FakeDeepgram extends ListenFake<FakeListen> {
   finalizes = 0;
   readonly options: FakeDeepgramOptions;
-  readonly #server: SocketServer;
 
   private constructor(server: SocketServer, options: FakeDeepgramOptions) {
-    this.#server = server;
-    this.baseUrl = server.baseUrl;
+    super(server);
     this.options = options;
   }
 
-  static async open(options: FakeDeepgramOptions = {}): Promise<FakeDeepgram> {
-    let fake: FakeDeepgram | null = null;
-    const server = await openSocketServer({
-      upgrade: (request) => fake?.answer(request) ?? "accept",
-      connected: ({ socket, request }) => fake?.accept(socket, urlOf(request)),
-    });
-    fake = new FakeDeepgram(server, options);
-    return fake;
-  }
-
-  get requests(): readonly string[] {
-    return this.#server.requests.map(({ url = "" }) => url);
+  static open(options: FakeDeepgramOptions = {}): Promise<FakeDeepgram> {
+    return openListenFake((server) => new FakeDeepgram(server, options));
   }
 
   answer(request: IncomingMessage): UpgradeAnswer {
@@ -99,12 +83,8 @@ export class FakeDeepgram {
     return "accept";
   }
 
-  accept(socket: WebSocket, url: URL): void {
-    this.connections.push(new FakeListen(this, socket, queryOf(url, LISTS)));
-  }
-
-  async close(): Promise<void> {
-    await this.#server.close();
+  connect(socket: WebSocket, url: URL): FakeListen {
+    return new FakeListen(this, socket, url);
   }
 }
 
@@ -115,66 +95,24 @@ interface ResultMarks {
 }
 
 /** One connection. */
-export class FakeListen {
-  readonly query: Query;
-  readonly messages: string[] = [];
-  readonly socket: WebSocket;
-  closeCode: number | null = null;
+export class FakeListen extends ListenConnection {
   readonly #fake: FakeDeepgram;
-  readonly #audio = new ReceivedAudio();
   /** Begin of what is not final. */
   #openFrom = 0;
   #interimAt = INTERIM_SAMPLES;
   /** Ends of the last words for which an end of speech and a gap were sent. */
   #speechFinalMs = -1;
   #utteranceEndMs = -1;
-  #cancelIdle: (() => void) | null = null;
 
-  constructor(fake: FakeDeepgram, socket: WebSocket, query: Query) {
+  constructor(fake: FakeDeepgram, socket: WebSocket, url: URL) {
+    const { violations, options } = fake;
+    super({ socket, url, lists: LISTS, violations, clock: options.clock, idleMs: IDLE_MS });
     this.#fake = fake;
-    this.socket = socket;
-    this.query = query;
-    this.#notIdle();
-    socket.on("message", (data: Buffer, isBinary) => {
-      this.#notIdle();
-      if (isBinary) this.#take(data);
-      else this.#read(data.toString("utf8"));
-    });
-    socket.on("close", (code) => {
-      this.closeCode = code;
-      this.#cancelIdle?.();
-    });
   }
 
-  /** Audio so far, in ms. */
-  get audioMs(): number {
-    return this.#audio.ms;
-  }
-
-  /** The words of all audio so far. */
-  heard(): string {
-    return this.#audio.words();
-  }
-
-  #notIdle(): void {
-    this.#cancelIdle?.();
-    const { clock } = this.#fake.options;
-    this.#cancelIdle =
-      clock?.after(IDLE_MS, () => {
-        this.socket.close(1011, "NET-0001");
-      }) ?? null;
-  }
-
-  #violate(what: string): void {
-    this.#fake.violations.push(what);
-    this.socket.close(1008, "DATA-0000");
-  }
-
-  #take(data: Buffer): void {
-    const wrong = this.#audio.take(data);
-    if (wrong !== null) return this.#violate(wrong);
-    if (this.#audio.samples - this.#openFrom >= FINAL_SAMPLES) this.#result({ isFinal: true });
-    else if (this.#audio.samples >= this.#interimAt) {
+  protected hear(): void {
+    if (this.audio.samples - this.#openFrom >= FINAL_SAMPLES) this.#result({ isFinal: true });
+    else if (this.audio.samples >= this.#interimAt) {
       this.#result({ isFinal: false });
       this.#tellEnds();
     }
@@ -185,7 +123,7 @@ export class FakeListen {
     const { endpointing, utterance_end_ms: gap } = this.query;
     if (endpointing === "false" && gap === undefined) return;
     const { hear = wordsIn } = this.#fake.options;
-    const endMs = hear(this.#audio.from(0), RATE_HZ).at(-1)?.endMs ?? null;
+    const endMs = hear(this.audio.from(0), RATE_HZ).at(-1)?.endMs ?? null;
     if (endMs === null) return;
     const silentMs = this.audioMs - endMs;
     if (endpointing !== "false" && silentMs >= Number(endpointing) && endMs > this.#speechFinalMs) {
@@ -199,10 +137,9 @@ export class FakeListen {
     }
   }
 
-  #read(text: string): void {
-    this.messages.push(text);
+  protected read(text: string): void {
     const message = ClientMessage.safeParse(jsonOf(text));
-    if (!message.success) return this.#violate(`an unknown message: ${text}`);
+    if (!message.success) return this.violate(`an unknown message: ${text}`);
     if (message.data.type === "CloseStream") this.socket.close(1000);
     else if (message.data.type === "Finalize") this.#finalize();
   }
@@ -215,7 +152,7 @@ export class FakeListen {
     else if (act === "error") {
       this.socket.send(JSON.stringify({ type: "Error", description: "no GPU is free", variant: "BUSY" }));
     } else if (act === "interim") this.#result({ isFinal: false });
-    else if (act === "answer" && this.#audio.samples - this.#openFrom >= NOTICEABLE_SAMPLES) {
+    else if (act === "answer" && this.audio.samples - this.#openFrom >= NOTICEABLE_SAMPLES) {
       // Some versions mark these as well, whatever the silence was.
       this.#result({ isFinal: true, isFinalize: true, isSpeechFinal: true });
     }
@@ -224,13 +161,13 @@ export class FakeListen {
   #result({ isFinal, isFinalize = false, isSpeechFinal = false }: ResultMarks): void {
     const { hear = wordsIn } = this.#fake.options;
     const from = this.#openFrom;
-    const words = hear(this.#audio.from(from), RATE_HZ);
+    const words = hear(this.audio.from(from), RATE_HZ);
     const start = from / RATE_HZ;
     const message = ServerMessage.parse({
       type: "Results",
       channel_index: [0, 1],
       start,
-      duration: (this.#audio.samples - from) / RATE_HZ,
+      duration: (this.audio.samples - from) / RATE_HZ,
       is_final: isFinal,
       speech_final: isSpeechFinal,
       from_finalize: isFinalize,
@@ -251,8 +188,8 @@ export class FakeListen {
       },
       metadata: { request_id: "r-1" },
     });
-    this.#interimAt = this.#audio.samples + INTERIM_SAMPLES;
-    if (isFinal) this.#openFrom = this.#audio.samples;
+    this.#interimAt = this.audio.samples + INTERIM_SAMPLES;
+    if (isFinal) this.#openFrom = this.audio.samples;
     this.send(JSON.stringify(message));
   }
 

@@ -8,14 +8,14 @@ import type { WebSocket } from "ws";
 import type { Clock } from "../../../pacing/clock.ts";
 import { wordsIn, type HeardWord } from "../../../ports/testing/word-audio.ts";
 import {
-  openSocketServer,
   sendInFragments,
   type SocketServer,
   type UpgradeAnswer,
   urlOf,
 } from "../../sockets/testing/socket-server.ts";
 import { FluxClientMessage, FluxQuery, FluxServerMessage } from "../flux-contract.ts";
-import { jsonOf, queryOf, ReceivedAudio, refusal, wrongUpgrade, type Query } from "./received.ts";
+import { ListenConnection, ListenFake, openListenFake } from "./listen-fake.ts";
+import { jsonOf, queryOf, refusal, wrongUpgrade } from "./received.ts";
 
 const RATE_HZ = 16_000;
 /** Parameters that may be repeated. */
@@ -52,32 +52,16 @@ export interface FakeFluxOptions {
   readonly clock?: Pick<Clock, "after">;
 }
 
-export class FakeFlux {
-  readonly baseUrl: string;
-  /** What a client did wrong. */
-  readonly violations: string[] = [];
-  readonly connections: FakeFluxConnection[] = [];
+export class FakeFlux extends ListenFake<FakeFluxConnection> {
   readonly options: FakeFluxOptions;
-  readonly #server: SocketServer;
 
   private constructor(server: SocketServer, options: FakeFluxOptions) {
-    this.#server = server;
-    this.baseUrl = server.baseUrl;
+    super(server);
     this.options = options;
   }
 
-  static async open(options: FakeFluxOptions = {}): Promise<FakeFlux> {
-    let fake: FakeFlux | null = null;
-    const server = await openSocketServer({
-      upgrade: (request) => fake?.answer(request) ?? "accept",
-      connected: ({ socket, request }) => fake?.accept(socket, urlOf(request)),
-    });
-    fake = new FakeFlux(server, options);
-    return fake;
-  }
-
-  get requests(): readonly string[] {
-    return this.#server.requests.map(({ url = "" }) => url);
+  static open(options: FakeFluxOptions = {}): Promise<FakeFlux> {
+    return openListenFake((server) => new FakeFlux(server, options));
   }
 
   answer(request: IncomingMessage): UpgradeAnswer {
@@ -98,25 +82,16 @@ export class FakeFlux {
     return "accept";
   }
 
-  accept(socket: WebSocket, url: URL): void {
-    this.connections.push(new FakeFluxConnection(this, socket, queryOf(url, LISTS)));
-  }
-
-  async close(): Promise<void> {
-    await this.#server.close();
+  connect(socket: WebSocket, url: URL): FakeFluxConnection {
+    return new FakeFluxConnection(this, socket, url);
   }
 }
 
 /** One connection. */
-export class FakeFluxConnection {
-  readonly query: Query;
-  readonly messages: string[] = [];
+export class FakeFluxConnection extends ListenConnection {
   readonly events: string[] = [];
-  readonly socket: WebSocket;
-  closeCode: number | null = null;
   readonly #fake: FakeFlux;
   readonly #number: number;
-  readonly #audio = new ReceivedAudio();
   /** Where the turn begins, in ms of audio. */
   #turnFromMs = 0;
   #turnIndex = 0;
@@ -126,59 +101,18 @@ export class FakeFluxConnection {
   /** Words at the early end that stands; null: none does. */
   #eagerWords: number | null = null;
   #isMute = false;
-  #cancelIdle: (() => void) | null = null;
 
-  constructor(fake: FakeFlux, socket: WebSocket, query: Query) {
+  constructor(fake: FakeFlux, socket: WebSocket, url: URL) {
+    const { violations, options } = fake;
+    super({ socket, url, lists: LISTS, violations, clock: options.clock, idleMs: IDLE_MS });
     this.#fake = fake;
     this.#number = fake.connections.length + 1;
-    this.socket = socket;
-    this.query = query;
-    this.#notIdle();
-    socket.on("ping", () => this.#notIdle());
-    socket.on("message", (data: Buffer, isBinary) => {
-      this.#notIdle();
-      if (isBinary) this.#take(data);
-      else this.#read(data.toString("utf8"));
-    });
-    socket.on("close", (code) => {
-      this.closeCode = code;
-      this.#cancelIdle?.();
-    });
+    socket.on("ping", () => this.notIdle());
     this.#send({ type: "Connected", request_id: "r-1", sequence_id: this.#sequence });
   }
 
-  /** Audio so far, in ms. */
-  get audioMs(): number {
-    return this.#audio.ms;
-  }
-
-  /** The words of all audio so far. */
-  heard(): string {
-    return this.#audio.words();
-  }
-
-  #notIdle(): void {
-    this.#cancelIdle?.();
-    this.#cancelIdle =
-      this.#fake.options.clock?.after(IDLE_MS, () => {
-        this.socket.close(1011, "NET-0001");
-      }) ?? null;
-  }
-
-  #violate(what: string): void {
-    this.#fake.violations.push(what);
-    this.socket.close(1008, "DATA-0000");
-  }
-
-  #take(data: Buffer): void {
-    const wrong = this.#audio.take(data);
-    if (wrong !== null) return this.#violate(wrong);
+  protected hear(): void {
     this.#fake.options.heard?.();
-    this.#hear();
-  }
-
-  /** What changes with the audio that has come. */
-  #hear(): void {
     if (this.#isMute) return;
     const words = this.#words();
     const last = words.at(-1);
@@ -220,7 +154,7 @@ export class FakeFluxConnection {
   /** The words of the turn, in times of the connection. */
   #words(): HeardWord[] {
     const from = Math.round((this.#turnFromMs * RATE_HZ) / 1_000);
-    return wordsIn(this.#audio.from(from), RATE_HZ).map(({ word, startMs, endMs }) => ({
+    return wordsIn(this.audio.from(from), RATE_HZ).map(({ word, startMs, endMs }) => ({
       word,
       startMs: startMs + this.#turnFromMs,
       endMs: endMs + this.#turnFromMs,
@@ -238,10 +172,9 @@ export class FakeFluxConnection {
     this.#eagerWords = null;
   }
 
-  #read(text: string): void {
-    this.messages.push(text);
+  protected read(text: string): void {
     const message = FluxClientMessage.safeParse(jsonOf(text));
-    if (!message.success) return this.#violate(`an unknown message: ${text}`);
+    if (!message.success) return this.violate(`an unknown message: ${text}`);
     if (message.data.type === "CloseStream") this.socket.close(1000);
     else if (this.#hasBegun && !this.#isMute && this.#fake.options.ignoresForce !== true)
       this.#endTurn("manual");

@@ -25,18 +25,23 @@ import {
   type AudioOutput,
   CloseContext,
   CloseSocket,
+  DialogueQuery,
   type FinalOutput,
   FlushContext,
   InitialiseContext,
+  type InitialiseDialogue,
   KeepContextAlive,
   Query,
   SendText,
   type SocketError,
 } from "../contract.ts";
+import { readDialogue, turnEnd } from "./dialogue-messages.ts";
 
 export const KEY = "xi-secret-key-1";
 const MAX_CONTEXTS = 5;
 const PATH = /^\/v1\/text-to-speech\/([^/]+)\/multi-stream-input$/;
+const DIALOGUE_PATH = "/v1/text-to-dialogue/multi-stream-input";
+const DIALOGUE_MODEL = /^eleven_v[34]/;
 
 export interface FakeElevenLabsOptions extends FakePace {
   /** Called for each context that is flushed; null: all is well. */
@@ -50,6 +55,8 @@ export interface FakeElevenLabsOptions extends FakePace {
   readonly splits?: boolean;
   /** The audio comes without times, or with those of the spoken text alone. */
   readonly times?: "none" | "normalized";
+  /** Contexts for dialogue end with their last audio, and no message ends them. */
+  readonly neverEnds?: boolean;
   /** Turns of the event loop between two messages. Default 1. */
   readonly slowness?: number;
 }
@@ -59,6 +66,8 @@ export interface FakeElevenLabs extends SocketServer {
   readonly violations: readonly string[];
   /** The first messages of all contexts. */
   readonly contexts: readonly InitialiseContext[];
+  /** The first messages of all contexts for dialogue. */
+  readonly dialogues: readonly InitialiseDialogue[];
   /** Contexts that are open now, on all sockets. */
   readonly liveContexts: number;
   /** Resolves when a request has reached a fault. */
@@ -68,6 +77,8 @@ export interface FakeElevenLabs extends SocketServer {
 }
 
 interface Context {
+  /** Of dialogue. */
+  readonly voices: readonly string[];
   text: string;
   isFlushed: boolean;
   /** All that was flushed has been sent. */
@@ -75,11 +86,16 @@ interface Context {
   isClosed: boolean;
 }
 
+function newContext(text: string, voices: readonly string[] = []): Context {
+  return { voices, text, isFlushed: false, isSpoken: false, isClosed: false };
+}
+
 const Client = z.union([CloseContext, CloseSocket, FlushContext, KeepContextAlive, SendText]);
 
 export async function openFakeElevenLabs(options: FakeElevenLabsOptions = {}): Promise<FakeElevenLabs> {
   const violations: string[] = [];
   const contexts: InitialiseContext[] = [];
+  const dialogues: InitialiseDialogue[] = [];
   const live = new Map<ServerConnection, Map<string, Context>>();
   const reached = Promise.withResolvers<void>();
   const server = await openSocketServer({
@@ -91,6 +107,7 @@ export async function openFakeElevenLabs(options: FakeElevenLabsOptions = {}): P
         options,
         violations,
         contexts,
+        dialogues,
         reached: reached.resolve,
       });
       connection.socket.on("message", (data: Buffer, isBinary) => {
@@ -106,6 +123,7 @@ export async function openFakeElevenLabs(options: FakeElevenLabsOptions = {}): P
     },
     violations,
     contexts,
+    dialogues,
     reached: reached.promise,
     get liveContexts() {
       return [...live.values()].reduce((sum, own) => sum + own.size, 0);
@@ -134,11 +152,14 @@ function checkUpgrade(
   });
   if (request.headers["xi-api-key"] !== KEY)
     return refuse(401, "invalid_api_key", `Invalid API key ${String(request.headers["xi-api-key"])}`);
-  const voice = PATH.exec(url.pathname)?.[1];
+  const isDialogue = url.pathname === DIALOGUE_PATH;
+  if (DIALOGUE_MODEL.test(url.searchParams.get("model_id") ?? "") !== isDialogue)
+    return refuse(400, "unsupported_model", "This model is not available here.");
+  const voice = isDialogue ? "" : PATH.exec(url.pathname)?.[1];
   if (voice === undefined) return refuse(404, "not_found", "Not Found");
-  if (voices !== undefined && !voices.includes(decodeURIComponent(voice)))
+  if (!isDialogue && voices !== undefined && !voices.includes(decodeURIComponent(voice)))
     return refuse(404, "voice_not_found", "A voice with this id was not found.");
-  const query = Query.safeParse(Object.fromEntries(url.searchParams));
+  const query = (isDialogue ? DialogueQuery : Query).safeParse(Object.fromEntries(url.searchParams));
   if (query.success) return "accept";
   violations.push(z.prettifyError(query.error));
   return refuse(400, "invalid_query", "Invalid query");
@@ -148,6 +169,7 @@ interface Shared {
   readonly options: FakeElevenLabsOptions;
   readonly violations: string[];
   readonly contexts: InitialiseContext[];
+  readonly dialogues: InitialiseDialogue[];
   readonly reached: () => void;
 }
 
@@ -156,13 +178,15 @@ class FakeSocket {
   readonly #contexts: Map<string, Context>;
   readonly #shared: Shared;
   readonly #audio: FakeAudio;
+  readonly #isDialogue: boolean;
 
   constructor(connection: ServerConnection, contexts: Map<string, Context>, shared: Shared) {
     this.#connection = connection;
     this.#contexts = contexts;
     this.#shared = shared;
-    const format =
-      new URL(connection.request.url ?? "", "http://fake").searchParams.get("output_format") ?? "";
+    const url = new URL(connection.request.url ?? "", "http://fake");
+    this.#isDialogue = url.pathname === DIALOGUE_PATH;
+    const format = url.searchParams.get("output_format") ?? "";
     const [name, rate] = format.split("_");
     const { msPerChar } = shared.options;
     this.#audio = {
@@ -173,11 +197,14 @@ class FakeSocket {
   }
 
   read(text: string, isBinary: boolean): void {
+    // Nothing is read after a refusal.
+    if (this.#connection.socket.readyState !== this.#connection.socket.OPEN) return;
     if (isBinary) {
       this.#refuse("invalid_message", "A binary message");
       return;
     }
-    const json: unknown = JSON.parse(text);
+    const json = this.#isDialogue ? this.#inWordsOfSpeech(JSON.parse(text)) : (JSON.parse(text) as unknown);
+    if (json === null) return;
     const contextId = (json as { context_id?: string }).context_id ?? "";
     const context = this.#contexts.get(contextId);
     if (context === undefined && !("close_socket" in (json as object))) {
@@ -212,6 +239,26 @@ class FakeSocket {
     }
   }
 
+  /** A message of dialogue as one of speech. Null: it opened a context, or was refused. */
+  #inWordsOfSpeech(json: unknown): object | null {
+    const read = readDialogue(json, (contextId) => this.#contexts.get(contextId)?.voices ?? []);
+    if ("message" in read) return read.message;
+    if ("refusal" in read) {
+      this.#refuse("invalid_message", read.refusal);
+      return null;
+    }
+    const { voices } = this.#shared.options;
+    const { context_id: contextId, voices: own } = read.opens;
+    if (this.#contexts.size >= MAX_CONTEXTS) this.#refuse("too_many_contexts", "More than 5 contexts.");
+    else if (voices !== undefined && own.some((voice) => !voices.includes(voice)))
+      this.#refuseBlameless("voice_not_found", "A voice with this id was not found.");
+    else {
+      this.#shared.dialogues.push(read.opens);
+      this.#contexts.set(contextId, newContext("", own));
+    }
+    return null;
+  }
+
   #open(json: unknown): void {
     const parsed = InitialiseContext.safeParse(json);
     if (!parsed.success) {
@@ -227,12 +274,7 @@ class FakeSocket {
       return;
     }
     this.#shared.contexts.push(message);
-    this.#contexts.set(message.context_id, {
-      text: message.text,
-      isFlushed: false,
-      isSpoken: false,
-      isClosed: false,
-    });
+    this.#contexts.set(message.context_id, newContext(message.text));
   }
 
   async #speak(contextId: string, context: Context): Promise<void> {
@@ -264,6 +306,7 @@ class FakeSocket {
     }
     await turns(options.slowness ?? 1);
     context.isSpoken = true;
+    if (this.#isDialogue) this.#connection.socket.send(turnEnd(contextId));
     if (context.isClosed) this.#end(contextId);
   }
 
@@ -303,6 +346,7 @@ class FakeSocket {
 
   #end(contextId: string): void {
     this.#contexts.delete(contextId);
+    if (this.#shared.options.neverEnds === true) return;
     const final: FinalOutput = { isFinal: true, contextId };
     this.#send(final);
   }
@@ -312,7 +356,7 @@ class FakeSocket {
     const { socket } = this.#connection;
     if (socket.readyState !== socket.OPEN) return;
     let text = JSON.stringify(message);
-    if (isSnakeCase)
+    if (isSnakeCase || this.#isDialogue)
       text = text
         .replace('"contextId"', '"context_id"')
         .replace('"isFinal"', '"is_final"')
@@ -323,6 +367,11 @@ class FakeSocket {
 
   #refuse(word: string, message: string): void {
     this.#shared.violations.push(`${word}: ${message}`);
+    this.#refuseBlameless(word, message);
+  }
+
+  /** What is no fault of the adapter. */
+  #refuseBlameless(word: string, message: string): void {
     const error: SocketError = { error: word, message, code: 1_008 };
     this.#connection.socket.send(JSON.stringify(error));
     this.#connection.socket.close(1_008, word);

@@ -1,5 +1,5 @@
 /**
- * Google on 127.0.0.1: the token server over HTTP and the streaming call over gRPC without encryption. It refuses what
+ * Google on 127.0.0.1: the token server over HTTP and the two calls for speech over gRPC without encryption. It refuses what
  * Google refuses: tokens it did not give, fields it does not know, settings in a later message, wrong encodings, rates
  * and voices, too much text, and input that does not end.
  */
@@ -15,19 +15,18 @@ import {
   type ServerDuplexStream,
 } from "@grpc/grpc-js";
 import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
-import { encodeMulaw } from "../../../media/g711.ts";
-import { wavHeader } from "../../../media/wav.ts";
 import { openLocalServer, type LocalHandler } from "../../../ports/testing/local-server.ts";
 import type { FakePace } from "../../sockets/testing/fake-voice.ts";
 import {
-  FirstRequest,
   GRANT_TYPE,
-  InputRequest,
   JwtClaims,
   JwtHeader,
   TOKEN_URI,
   type StreamingConfig,
+  type WholeRequest,
 } from "../contract.ts";
+import { checkedConfig, checkedInput, checkedWhole, Refusal } from "./rules.ts";
+import { audioPieces, type HeardCall } from "./spoken-audio.ts";
 
 /** What one call meets instead of its audio. */
 export interface Fault {
@@ -45,11 +44,6 @@ export interface FakeGoogleOptions extends FakePace {
   readonly tokenLifeS?: number;
   /** Default: an odd number, so that samples are cut. */
   readonly pieceBytes?: number;
-}
-
-export interface HeardCall {
-  readonly config: StreamingConfig;
-  readonly text: string;
 }
 
 export interface FakeGoogle {
@@ -76,14 +70,8 @@ export interface FakeGoogle {
   close(): Promise<void>;
 }
 
-export const VOICES = ["en-US-Chirp3-HD-Charon", "de-DE-Chirp3-HD-Kore"] as const;
-const RATES_HZ: Readonly<Record<string, readonly number[]>> = {
-  PCM: [8_000, 16_000, 22_050, 24_000, 44_100, 48_000],
-  MULAW: [8_000],
-};
 /** Google ends a call whose input does not come for about this long. */
 const IDLE_MS = 5_000;
-const MS_PER_CHAR = 50;
 const PIECE_BYTES = 1_999;
 
 const keys = generateKeyPairSync("rsa", { modulusLength: 2_048 });
@@ -106,40 +94,30 @@ const definition = loadSync(fileURLToPath(new URL("../google-tts.proto", import.
   keepCase: true,
   enums: String,
 });
-const requestType = definition[`${PACKAGE}.StreamingSynthesizeRequest`] as MessageTypeDefinition<
-  object,
-  object
->;
-const answerType = definition[`${PACKAGE}.StreamingSynthesizeResponse`] as MessageTypeDefinition<
-  object,
-  object
->;
+type Method = "StreamingSynthesize" | "SynthesizeSpeech";
 
-const METHOD: MethodDefinition<object, object> = {
-  path: `/${PACKAGE}.TextToSpeech/StreamingSynthesize`,
-  requestStream: true,
-  responseStream: true,
-  requestSerialize: (message) => requestType.serialize(message),
-  // A field that the definition lacks is lost on the way back.
-  requestDeserialize(bytes) {
-    const message = requestType.deserialize(bytes);
-    if (!requestType.serialize(message).equals(bytes)) throw new Error("unknown field");
-    return message;
-  },
-  responseSerialize: (message) => (Buffer.isBuffer(message) ? message : answerType.serialize(message)),
-  responseDeserialize: (bytes) => answerType.deserialize(bytes),
-};
+/** A call with one request and one answer is a stream of one each. */
+function methodOf(name: Method): MethodDefinition<object, object> {
+  const type = (suffix: string) =>
+    definition[`${PACKAGE}.${name}${suffix}`] as MessageTypeDefinition<object, object>;
+  const [requestType, answerType] = [type("Request"), type("Response")];
+  return {
+    path: `/${PACKAGE}.TextToSpeech/${name}`,
+    requestStream: true,
+    responseStream: true,
+    requestSerialize: (message) => requestType.serialize(message),
+    // A field that the definition lacks is lost on the way back.
+    requestDeserialize(bytes) {
+      const message = requestType.deserialize(bytes);
+      if (!requestType.serialize(message).equals(bytes)) throw new Error("unknown field");
+      return message;
+    },
+    responseSerialize: (message) => (Buffer.isBuffer(message) ? message : answerType.serialize(message)),
+    responseDeserialize: (bytes) => answerType.deserialize(bytes),
+  };
+}
 
 type Stream = ServerDuplexStream<object, object>;
-
-class Refusal extends Error {
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 function refuse(stream: Stream, error: unknown): void {
   const code = error instanceof Refusal ? error.code : status.INTERNAL;
@@ -166,11 +144,11 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
   let calls = 0;
   const server = new Server();
 
-  const serve = async (stream: Stream, met: Fault | null): Promise<void> => {
+  const serve = async (stream: Stream, method: Method, met: Fault | null): Promise<void> => {
     const given = String(stream.metadata.get("authorization")[0] ?? "");
     if (!given.startsWith("Bearer ") || !tokens.has(given.slice("Bearer ".length)))
       throw new Refusal(status.UNAUTHENTICATED, "Request had invalid authentication credentials.");
-    const call = await readInput(stream);
+    const call = await readInput(stream, method);
     heard.push(call);
     options.observe?.("text", call.text);
     if (met?.status !== undefined && met.when !== "middle") throw new Refusal(met.status, met.details ?? "");
@@ -179,20 +157,20 @@ export async function openFakeGoogle(options: FakeGoogleOptions = {}): Promise<F
     if (!stream.cancelled) stream.end();
   };
 
+  const take = (method: Method) => (stream: Stream) => {
+    const met = fault(calls);
+    calls += 1;
+    peers.add(stream.getPeer());
+    stream.on("cancelled", () => cancelled.resolve());
+    serve(stream, method, met).catch((error: unknown) => {
+      if (met === null && error instanceof Refusal) problems.push(error.message);
+      refuse(stream, error);
+    });
+  };
+  const methods = ["StreamingSynthesize", "SynthesizeSpeech"] as const;
   server.addService(
-    { StreamingSynthesize: METHOD },
-    {
-      StreamingSynthesize(stream: Stream) {
-        const met = fault(calls);
-        calls += 1;
-        peers.add(stream.getPeer());
-        stream.on("cancelled", () => cancelled.resolve());
-        serve(stream, met).catch((error: unknown) => {
-          if (met === null && error instanceof Refusal) problems.push(error.message);
-          refuse(stream, error);
-        });
-      },
-    },
+    Object.fromEntries(methods.map((name) => [name, methodOf(name)])),
+    Object.fromEntries(methods.map((name) => [name, take(name)])),
   );
   const port = await bind(server);
   const tokenServer = await openLocalServer(options.tokenFault ?? tokenHandler(tokens, options.tokenLifeS));
@@ -231,7 +209,9 @@ async function sendAudio(
   met: Fault | null,
   options: FakeGoogleOptions,
 ): Promise<boolean> {
-  const pieces = met?.kind === "silent" ? [] : audioPieces(call, options, met?.kind === "header");
+  const { msPerChar, pieceBytes = PIECE_BYTES } = options;
+  const pieces =
+    met?.kind === "silent" ? [] : audioPieces(call, { msPerChar, pieceBytes }, met?.kind === "header");
   for (const [index, piece] of pieces.entries()) {
     if (index === 0) options.observe?.("audio", call.text);
     if (stream.cancelled) return true;
@@ -280,8 +260,9 @@ function jsonOf(part: string): unknown {
   return JSON.parse(Buffer.from(part, "base64url").toString());
 }
 
-async function readInput(stream: Stream): Promise<HeardCall> {
+async function readInput(stream: Stream, method: Method): Promise<HeardCall> {
   let config: StreamingConfig | null = null;
+  let whole: WholeRequest | null = null;
   let text = "";
   let idle: NodeJS.Timeout | undefined;
   const wait = (): void => {
@@ -298,62 +279,17 @@ async function readInput(stream: Stream): Promise<HeardCall> {
     // Not destroyed where a message is wrong: the status must still be sent.
     for await (const message of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<unknown>) {
       wait();
-      if (config === null) config = checkedConfig(message);
+      if (method === "SynthesizeSpeech") whole = checkedWhole(message);
+      else if (config === null) config = checkedConfig(message);
       else text += checkedInput(message);
     }
   } finally {
     clearTimeout(idle);
   }
+  if (whole !== null) return { whole, text: whole.input.text };
   if (config === null) throw new Refusal(status.INVALID_ARGUMENT, "No streaming_config was sent.");
   if (text === "") throw new Refusal(status.INVALID_ARGUMENT, "No input was sent.");
   return { config, text };
-}
-
-function checkedConfig(message: unknown): StreamingConfig {
-  const first = FirstRequest.safeParse(message);
-  if (!first.success) throw new Refusal(status.INVALID_ARGUMENT, first.error.message);
-  const { voice, streaming_audio_config: audio } = first.data.streaming_config;
-  const { name } = voice;
-  if (name !== undefined && !VOICES.some((known) => known === name))
-    throw new Refusal(status.INVALID_ARGUMENT, `Voice '${name}' does not exist. Is it misspelled?`);
-  if (name !== undefined && !name.startsWith(`${voice.language_code}-`))
-    throw new Refusal(status.INVALID_ARGUMENT, "Requested language code does not match the voice.");
-  if (RATES_HZ[audio.audio_encoding]?.includes(audio.sample_rate_hertz) !== true)
-    throw new Refusal(status.INVALID_ARGUMENT, "The sample rate is not supported for the encoding.");
-  return first.data.streaming_config;
-}
-
-function checkedInput(message: unknown): string {
-  const input = InputRequest.safeParse(message);
-  if (!input.success) throw new Refusal(status.INVALID_ARGUMENT, input.error.message);
-  return input.data.input.text;
-}
-
-/** A tone whose length says how long the text is. */
-export function samplesFor({ config, text }: HeardCall, msPerChar = MS_PER_CHAR): Int16Array {
-  const { sample_rate_hertz: rateHz, speaking_rate: speed = 1 } = config.streaming_audio_config;
-  const length = Math.round((text.length * msPerChar * rateHz) / 1_000 / speed);
-  return Int16Array.from({ length }, (_, index) =>
-    Math.round(8_000 * Math.sin((index * 440 * 6.283) / rateHz)),
-  );
-}
-
-function audioPieces(
-  call: HeardCall,
-  { msPerChar, pieceBytes = PIECE_BYTES }: FakeGoogleOptions,
-  withHeader: boolean,
-): Buffer[] {
-  const { audio_encoding: encoding, sample_rate_hertz: sampleRateHz } = call.config.streaming_audio_config;
-  const samples = samplesFor(call, msPerChar);
-  const bytes =
-    encoding === "MULAW"
-      ? Buffer.from(encodeMulaw(samples))
-      : Buffer.from(samples.buffer, 0, samples.byteLength);
-  const header = withHeader ? wavHeader({ sampleRateHz, channels: 1 }, bytes.length) : new Uint8Array(0);
-  const whole = Buffer.concat([header, bytes]);
-  const pieces: Buffer[] = [];
-  for (let at = 0; at < whole.length; at += pieceBytes) pieces.push(whole.subarray(at, at + pieceBytes));
-  return pieces;
 }
 
 /** Also where the caller is gone. */

@@ -26,6 +26,8 @@ import {
 /** As the portal of Inworld shows it: already base64. */
 export const INWORLD_KEY = "aW53b3JsZDpzZWNyZXQta2V5LTE=";
 export const INWORLD_VOICES = ["Ashley", "Craig"];
+/** "TTS models". */
+export const INWORLD_MODELS = ["inworld-tts-2", "inworld-tts-1.5-max", "inworld-tts-1.5-mini"];
 
 export interface FakeInworldOptions extends FakePace {
   /** Bytes of audio in a chunk, before base64. Odd ones split samples. Default 1,001. */
@@ -122,6 +124,10 @@ class FakeConnection {
     } else if (!INWORLD_VOICES.includes(create.voiceId)) {
       this.#tell(contextId, {
         status: { code: GRPC.notFound, message: `Unknown voice: ${create.voiceId} not found!` },
+      });
+    } else if (!INWORLD_MODELS.includes(create.modelId)) {
+      this.#tell(contextId, {
+        status: { code: GRPC.invalidArgument, message: `Unknown model: ${create.modelId} not found!` },
       });
     } else if (create.audioConfig.audioEncoding === "MULAW" && create.audioConfig.sampleRateHertz !== 8_000) {
       this.#socket.refused("MULAW at another rate than 8000");

@@ -5,7 +5,8 @@
 
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import { z } from "zod";
+import type { z } from "zod";
+import { CARTESIA, ELEVENLABS, INWORLD, LMNT } from "../contract.ts";
 
 export const KEY = "key-of-the-vendor-0123";
 export const RECORDING = Buffer.from("RIFF----WAVEfmt a recording \u00ff\u0000", "latin1");
@@ -29,6 +30,8 @@ export interface FakeVendor {
   readonly voices: ReadonlySet<string>;
   /** The fields of each form or document, files by their bytes. */
   readonly made: readonly Readonly<Record<string, unknown>>[];
+  /** What was answered to them. */
+  readonly answers: readonly unknown[];
   /** Resolves when a request has come. */
   readonly reached: Promise<void>;
   close(): Promise<void>;
@@ -55,6 +58,9 @@ export interface Vendor {
   /** Throws where the key or the version is wrong. */
   readonly check: (headers: IncomingHttpHeaders) => void;
   readonly make: Make;
+  /** What a form or document must be, and what is answered. */
+  readonly Request: z.ZodType<Record<string, unknown>>;
+  readonly Answer: z.ZodType;
 }
 
 async function formOf({ headers, body }: VendorRequest): Promise<Record<string, unknown>> {
@@ -74,120 +80,64 @@ async function formOf({ headers, body }: VendorRequest): Promise<Record<string, 
   return fields;
 }
 
-const file = z
-  .strictObject({
-    file: z.string().regex(/\.(?:wav|mp3)$/),
-    type: z.enum(["audio/wav", "audio/mpeg"]),
-    bytes: z.instanceof(Uint8Array),
-  })
-  .refine(({ bytes }) => Buffer.from(bytes).equals(RECORDING));
-
 function checked(schema: z.ZodType<Record<string, unknown>>, fields: unknown, status: number, error: object) {
   const read = schema.safeParse(fields);
   if (!read.success) throw new Refused(status, error);
   return read.data;
 }
 
-/** The names of Cartesia's languages. */
-const CARTESIA_LANGUAGES = [
-  "en",
-  "fr",
-  "de",
-  "es",
-  "pt",
-  "zh",
-  "ja",
-  "hi",
-  "it",
-  "ko",
-  "nl",
-  "pl",
-  "ru",
-  "sv",
-  "tr",
-];
-
 export const VENDORS = {
   elevenlabs: {
-    makePath: "/v1/voices/add",
-    voicePath: "/v1/voices/",
+    ...ELEVENLABS,
     check(headers) {
-      if (headers["xi-api-key"] !== KEY)
+      if (headers[ELEVENLABS.keyHeader] !== KEY)
         throw new Refused(401, { detail: { status: "invalid_api_key", message: `Invalid API key ${KEY}` } });
     },
     async make(request) {
-      const schema = z.strictObject({
-        name: z.string().min(1),
-        files: file,
-        description: z.string().optional(),
-        labels: z.string().optional(),
-        remove_background_noise: z.string().optional(),
-      });
       const refusal = { detail: [{ loc: ["body", "files"], msg: "Field required", type: "missing" }] };
-      const fields = checked(schema, await formOf(request), 422, refusal);
+      const fields = checked(ELEVENLABS.Request, await formOf(request), 422, refusal);
       return { fields, answer: (id) => ({ voice_id: id, requires_verification: false }) };
     },
   },
   cartesia: {
-    makePath: "/voices/clone",
-    voicePath: "/voices/",
+    ...CARTESIA,
     check(headers) {
       if (headers["x-api-key"] !== KEY) throw new Refused(401, `Invalid API key ${KEY}`);
-      if (headers["cartesia-version"] !== "2025-11-04")
+      if (headers["cartesia-version"] !== CARTESIA.version)
         throw new Refused(400, "Cartesia-Version is required");
     },
     async make(request) {
-      const schema = z.strictObject({
-        clip: file,
-        name: z.string().min(1),
-        description: z.string().optional(),
-        language: z.enum(CARTESIA_LANGUAGES),
-      });
       const refusal = { title: "Invalid", message: "unsupported language", error_code: "invalid" };
-      const fields = checked(schema, await formOf(request), 400, refusal);
+      const fields = checked(CARTESIA.Request, await formOf(request), 400, refusal);
       return { fields, answer: (id) => ({ id, user_id: "u", is_public: false, name: "n", language: "en" }) };
     },
   },
   lmnt: {
-    makePath: "/v1/ai/voice",
-    voicePath: "/v1/ai/voice/",
+    ...LMNT,
     check(headers) {
       if (headers["x-api-key"] !== KEY)
         throw new Refused(401, { error: { type: "authentication_error", message: `bad key ${KEY}` } });
-      if (headers["lmnt-version"] !== "1.1") throw new Refused(400, { error: "lmnt-version is required" });
+      if (headers["lmnt-version"] !== LMNT.version)
+        throw new Refused(400, { error: "lmnt-version is required" });
     },
     async make(request) {
-      const schema = z.strictObject({
-        files: file,
-        name: z.string().min(1),
-        enhance: z.enum(["true", "false"]),
-        description: z.string().optional(),
-        metadata: z.string().optional(),
-      });
       const refusal = { error: { type: "invalid_request_error", message: "bad form" } };
-      const fields = checked(schema, await formOf(request), 400, refusal);
+      const fields = checked(LMNT.Request, await formOf(request), 400, refusal);
       return { fields, answer: (id) => ({ id, name: "n", owner: "me", state: "ready", type: "instant" }) };
     },
   },
   inworld: {
-    makePath: "/voices/v1/voices:clone",
-    voicePath: "/voices/v1/voices/",
+    ...INWORLD,
     check(headers) {
       if (headers.authorization !== `Basic ${KEY}`)
         throw new Refused(401, { code: 16, message: `unauthenticated ${KEY}`, details: [] });
     },
     async make({ headers, body }) {
       if (headers["content-type"] !== "application/json") throw new Refused(415, "not JSON");
-      const schema = z.strictObject({
-        displayName: z.string().min(1),
-        langCode: z.string().regex(/^(?:AUTO|[A-Z]{2}_[A-Z]{2})$/),
-        description: z.string().optional(),
-        voiceSamples: z
-          .array(z.strictObject({ audioData: z.base64() }))
-          .length(1)
-          .refine(([sample]) => Buffer.from(sample?.audioData ?? "", "base64").equals(RECORDING)),
+      const fields = checked(INWORLD.Request, JSON.parse(body.toString()), 400, {
+        code: 3,
+        message: "bad request",
       });
-      const fields = checked(schema, JSON.parse(body.toString()), 400, { code: 3, message: "bad request" });
       return { fields, answer: (voiceId) => ({ voice: { voiceId }, audioSamplesValidated: [{}] }) };
     },
   },
@@ -200,6 +150,7 @@ export async function openFakeVendor(
 ): Promise<FakeVendor> {
   const voices = new Set<string>();
   const made: Readonly<Record<string, unknown>>[] = [];
+  const answers: unknown[] = [];
   const reached = Promise.withResolvers<void>();
 
   const answerTo = async (request: VendorRequest): Promise<Answer> => {
@@ -210,7 +161,9 @@ export async function openFakeVendor(
       const id = `voice-${String(made.length + 1)}`;
       made.push(fields);
       voices.add(id);
-      return { status: 200, body: answer(id) };
+      const body = vendor.Answer.parse(answer(id));
+      answers.push(body);
+      return { status: 200, body };
     }
     if (request.method === "DELETE" && request.path.startsWith(vendor.voicePath)) {
       const isGone = !voices.delete(request.path.slice(vendor.voicePath.length));
@@ -245,6 +198,7 @@ export async function openFakeVendor(
     baseUrl: `http://127.0.0.1:${String(port)}`,
     voices,
     made,
+    answers,
     reached: reached.promise,
     close: () =>
       new Promise((resolve) => {

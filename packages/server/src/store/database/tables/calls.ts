@@ -20,8 +20,10 @@ export interface CallsTable {
   account_id: string;
   agent_id: string | null;
   agent_revision_id: string | null;
-  /** The process that runs the call. */
+  /** The node that runs the call; before its join the one that has made it. */
   node_id: string;
+  /** The process of that node that a client has joined; null: nobody has. */
+  claimed_boot: Defaulted<string | null>;
   created_at: Timestamp;
   join_deadline_at: Timestamp;
   joined_at: NullableTimestamp;
@@ -58,6 +60,8 @@ export interface CallsTable {
   sip_termination: Defaulted<SipTermination | null>;
   /** Of calls over SIP: from the beginning to the end, rounded up. */
   sip_billed_ms: Defaulted<number | null>;
+  /** The call whose caller it is about. */
+  consultation_of: Defaulted<string | null>;
 }
 
 export const calls: ColumnsOf<CallsTable> = {
@@ -66,6 +70,7 @@ export const calls: ColumnsOf<CallsTable> = {
   agent_id: "uuid null",
   agent_revision_id: "uuid null",
   node_id: "text",
+  claimed_boot: "text null",
   created_at: "timestamptz",
   join_deadline_at: "timestamptz",
   joined_at: "timestamptz null",
@@ -97,6 +102,7 @@ export const calls: ColumnsOf<CallsTable> = {
   engine_use: "json null",
   sip_termination: "text null",
   sip_billed_ms: "bigint null",
+  consultation_of: "uuid null",
 };
 
 /** The columns that a call is shown from. `CallColumns` adds the name of its agent, and what is known of its transcript. */

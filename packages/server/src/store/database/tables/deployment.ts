@@ -1,7 +1,7 @@
 /** Tables of the deployment itself: applied migrations, settings, engines, and the processes that share the database. */
 
 import type { EngineKind } from "@parley/schema";
-import type { ColumnsOf, Defaulted, Timestamp } from "./columns.ts";
+import type { ColumnsOf, Defaulted, NullableTimestamp, Timestamp } from "./columns.ts";
 
 export interface SchemaMigrationsTable {
   version: number;
@@ -32,6 +32,15 @@ export interface NodesTable {
   times_lost: Defaulted<number>;
   /** The process that runs as the node; null: none, or one of an earlier version. */
   boot_id: string | null;
+  /** Until when that process counts as running; null: it has announced nothing. */
+  lease_until: NullableTimestamp;
+  /** Where the other processes reach it; null: nowhere. */
+  address: string | null;
+  version: string | null;
+  is_draining: Defaulted<boolean>;
+  live_calls: Defaulted<number>;
+  /** Its share of the request rates, in millionths. */
+  rate_share: Defaulted<number>;
 }
 
 export const nodes: ColumnsOf<NodesTable> = {
@@ -39,6 +48,12 @@ export const nodes: ColumnsOf<NodesTable> = {
   seen_at: "timestamptz",
   times_lost: "integer",
   boot_id: "text null",
+  lease_until: "timestamptz null",
+  address: "text null",
+  version: "text null",
+  is_draining: "boolean",
+  live_calls: "integer",
+  rate_share: "integer",
 };
 
 /** What the operator has stored for an engine. */

@@ -61,6 +61,11 @@ export interface SipRegistrationsTable {
   /** The process that keeps it up, and until when nobody else does. */
   held_by: string | null;
   held_until: NullableTimestamp;
+  /** Of the last attempt; null before the first one has ended. */
+  last_status: number | null;
+  last_reason: string | null;
+  attempted_at: NullableTimestamp;
+  next_attempt_at: NullableTimestamp;
 }
 
 export const sipRegistrations: ColumnsOf<SipRegistrationsTable> = {
@@ -75,6 +80,35 @@ export const sipRegistrations: ColumnsOf<SipRegistrationsTable> = {
   created_at: "timestamptz",
   held_by: "text null",
   held_until: "timestamptz null",
+  last_status: "smallint null",
+  last_reason: "text null",
+  attempted_at: "timestamptz null",
+  next_attempt_at: "timestamptz null",
+};
+
+export interface SipMessagesTable {
+  call_id: string;
+  account_id: string;
+  /** In the order of the call. */
+  position: number;
+  sent_or_received_at: Timestamp;
+  is_sent: boolean;
+  transport: string;
+  source: string;
+  destination: string;
+  text: string;
+}
+
+export const sipMessages: ColumnsOf<SipMessagesTable> = {
+  call_id: "uuid",
+  account_id: "uuid",
+  position: "bigint",
+  sent_or_received_at: "timestamptz",
+  is_sent: "boolean",
+  transport: "text",
+  source: "text",
+  destination: "text",
+  text: "text",
 };
 
 /** A carrier, or the SIP user agent of the service. */
@@ -125,18 +159,20 @@ export interface CallTransfersTable {
   id: string;
   call_id: string;
   account_id: string;
-  carrier: ConfiguredCarrier;
+  carrier: DialledBy;
   /** The call that is transferred. */
   carrier_call_id: string;
   sealed_order: string;
   state: TransferState;
   failure: string | null;
   requested_at: Timestamp;
+  /** The call in which the agent talks with the called person; null: the carrier itself dials and asks. */
+  consult_call_id: string | null;
 }
 
 /**
- * `requested`: the carrier is asked to take the caller away. `dialling`: it has fetched whom to dial. `answered`: the
- * called person is asked. The last three are final.
+ * `requested`: the carrier is asked to take the caller away. `dialling`: it has fetched whom to dial, or
+ * the caller waits. `answered`: the called person is asked. The last three are final.
  */
 export type TransferState = "requested" | "dialling" | "answered" | "connected" | "failed" | "canceled";
 
@@ -150,6 +186,7 @@ export const callTransfers: ColumnsOf<CallTransfersTable> = {
   state: "text",
   failure: "text null",
   requested_at: "timestamptz",
+  consult_call_id: "uuid null",
 };
 
 export interface DiallingRulesTable {
@@ -166,6 +203,18 @@ export const diallingRules: ColumnsOf<DiallingRulesTable> = {
   allowed_prefixes: "text[]",
   max_calls_per_day: "integer null",
   max_minutes_per_day: "integer null",
+};
+
+export interface SipRulesTable {
+  account_id: string;
+  incoming_refer: "refuse" | "follow";
+  dialled_srtp: "required" | "preferred" | "off";
+}
+
+export const sipRules: ColumnsOf<SipRulesTable> = {
+  account_id: "uuid",
+  incoming_refer: "text",
+  dialled_srtp: "text",
 };
 
 export interface PhoneNumbersTable {

@@ -12,6 +12,7 @@ import type { Hop } from "../transactions/wire.ts";
 import type {
   OfferOutcome,
   ReferListener,
+  ReferOptions,
   SipCall,
   SipCallEnd,
   SipCallListener,
@@ -38,6 +39,8 @@ export interface CallOptions {
   readonly refresh: RefreshTimer | null;
   /** The INVITE or the 200 of the peer, which says what it can do. */
   readonly peerMessage: SipRequest | SipResponse;
+  /** Called once: nothing of the call comes any more. */
+  readonly forgotten?: () => void;
 }
 
 export class Call implements SipCall {
@@ -47,6 +50,7 @@ export class Call implements SipCall {
   readonly #peer: PeerOffers;
   readonly #referrals: Referrals;
   readonly #key: string;
+  readonly #forgotten: () => void;
   readonly id: string;
   #listener: SipCallListener | null = null;
   #isOver = false;
@@ -87,6 +91,7 @@ export class Call implements SipCall {
     this.#own = new OwnOffers(this.#parts);
     this.#peer = new PeerOffers(this.#parts);
     this.#referrals = new Referrals(this.#parts);
+    this.#forgotten = options.forgotten ?? (() => undefined);
     this.#key = dialogKey(dialog.callId, dialog.localTag, dialog.remoteTag);
     context.calls.set(this.#key, this);
     watch.restart(refresh);
@@ -161,9 +166,9 @@ export class Call implements SipCall {
     });
   }
 
-  refer(to: string, listener: ReferListener): void {
+  refer(to: string, listener: ReferListener, options: ReferOptions = {}): void {
     if (this.#isOver) throw new Error("the call is over");
-    this.#referrals.refer(to, listener);
+    this.#referrals.refer(to, listener, options);
   }
 
   hangUp(): void {
@@ -248,8 +253,11 @@ export class Call implements SipCall {
     this.#parts.watch.stop();
     this.#own.stop();
     this.#peer.stop();
-    this.#referrals.stop();
-    this.#listener?.ended(end);
+    try {
+      this.#listener?.ended(end);
+    } finally {
+      this.#referrals.stop();
+    }
   }
 
   #sendBye(): void {
@@ -261,6 +269,8 @@ export class Call implements SipCall {
 
   #forget(): void {
     this.#context.calls.delete(this.#key);
-    this.#context.log.end(this.callId);
+    this.#forgotten();
+    const tag = this.#parts.isCaller ? this.localTag : this.remoteTag;
+    this.#context.log.end({ callId: this.callId, tag }, this.id);
   }
 }

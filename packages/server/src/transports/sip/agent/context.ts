@@ -30,14 +30,18 @@ export interface AgentContext {
   readonly transactions: Transactions;
   readonly log: MessageLog;
   readonly listener: UserAgentListener;
-  /** In Via, Contact and descriptions of us. */
+  /** In what no single peer reads, such as Call-IDs. */
   readonly announcedAddress: string;
+  /** In Via and Contact of messages to this address. */
+  readonly announcedTowards: (peer: string) => string;
   /** @throws as `locate` */
   readonly locate: (uri: string) => Promise<readonly Hop[]>;
   /** An address that is written out and that requests may not go to. */
   readonly isRefused: (host: string) => boolean;
   /** Live dialogs by `dialogKey`. */
   readonly calls: Map<string, Call>;
+  /** Calls that came in and are not over, by `callerKey`. */
+  readonly callers: Set<string>;
 }
 
 export const ALLOW = "INVITE, ACK, CANCEL, BYE, OPTIONS, PRACK, UPDATE, INFO, REFER, NOTIFY";
@@ -60,12 +64,12 @@ function portOf({ network }: AgentContext, transport: SipSource["transport"]): n
 
 export function newVia(
   context: AgentContext,
-  transport: SipSource["transport"],
+  { transport, address }: Pick<Hop, "transport" | "address">,
 ): { via: string; branch: string } {
   const branch = `${BRANCH_COOKIE}${context.random.token()}`;
   const via = viaText({
     transport: transport.toUpperCase(),
-    host: context.announcedAddress,
+    host: context.announcedTowards(address),
     port: portOf(context, transport),
     parameters: new Map([
       ["rport", null],
@@ -75,18 +79,22 @@ export function newVia(
   return { via, branch };
 }
 
-/** @param user with its escapes, or null */
+/**
+ * @param user with its escapes, or null
+ * @param isSips the request is for a `sips:` URI, so the answers to us must use TLS as well (RFC 3261, 8.1.1.8)
+ */
 export function contactFor(
   context: AgentContext,
-  transport: SipSource["transport"],
+  { transport, address }: Pick<Hop, "transport" | "address">,
   user: string | null,
+  isSips = false,
 ): SipHeader {
   const uri = uriText({
-    scheme: "sip",
+    scheme: isSips ? "sips" : "sip",
     user,
-    host: context.announcedAddress,
+    host: context.announcedTowards(address),
     port: portOf(context, transport),
-    parameters: new Map(transport === "udp" ? [] : [["transport", transport]]),
+    parameters: new Map(transport === "udp" || isSips ? [] : [["transport", transport]]),
     hasHeaders: false,
   });
   return { name: "contact", value: `<${uri}>` };

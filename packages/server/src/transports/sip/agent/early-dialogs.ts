@@ -13,8 +13,12 @@ import type { Sent } from "./exchange.ts";
 /** Phones that a forking proxy may ring; more are not acknowledged. */
 const MAX_EARLY = 16;
 
+/** Reliable responses of one phone that are acknowledged. A call rings with a few; each PRACK is a transaction of ours. */
+export const MAX_PRACKS = 20;
+
 interface Early {
   readonly line: DialogLine;
+  pracks: number;
   rseq: number | null;
   answer: string | null;
 }
@@ -40,6 +44,8 @@ export class EarlyDialogs {
     const rseq = wholeNumber(headerOf(response, "rseq") ?? "", 2 ** 32 - 1);
     // Copies, and those that have overtaken another one, which comes again (RFC 3262, 4).
     if (rseq === null || (early.rseq !== null && rseq !== early.rseq + 1)) return false;
+    if (early.pracks >= MAX_PRACKS) return false;
+    early.pracks += 1;
     early.rseq = rseq;
     early.answer ??= descriptionIn(response);
     early.line.request({
@@ -57,6 +63,11 @@ export class EarlyDialogs {
     return this.#byTag.get(tagOf(response.to) ?? "")?.answer ?? null;
   }
 
+  /** The peer with this tag has answered our offer. */
+  isAnswered(tag: string | null): boolean {
+    return (this.#byTag.get(tag ?? "")?.answer ?? null) !== null;
+  }
+
   /** The dialog of a 200, whose requests count on from those that were sent while it rang. */
   confirmed(response: SipResponse, cseq: number): Dialog | null {
     const early = this.#byTag.get(tagOf(response.to) ?? "");
@@ -69,6 +80,7 @@ export class EarlyDialogs {
     const flow = { ...source, serverName: hop.serverName };
     const early = {
       line: new DialogLine(this.#context, dialog, flow, this.#authorizer),
+      pracks: 0,
       rseq: null,
       answer: null,
     };

@@ -2,16 +2,19 @@
 
 import { errorOf } from "../../../pacing/error-text.ts";
 import { TargetRefused } from "../../../net/target-url.ts";
+import { failureText } from "../sockets/send-failure.ts";
 import type { Authorizer, Tried } from "../digest/authorizer.ts";
 import { nextHopOf } from "../dialogs/dialog.ts";
 import { headerOf } from "../message/headers.ts";
+import { MAX_REASON_CHARS } from "../message/parse.ts";
 import type { RequestText, SipResponse } from "../message/message.ts";
-import { wholeNumber } from "../message/syntax.ts";
+import { serialize } from "../message/serialize.ts";
+import { wholeNumber, withoutControls } from "../message/syntax.ts";
 import type { ClientTransaction } from "../transactions/client-transaction.ts";
 import { requestOnBranch } from "../transactions/on-branch.ts";
 import { TRANSACTION_MS } from "../transactions/timers.ts";
 import type { Hop } from "../transactions/wire.ts";
-import type { SipFailure, SipHeader } from "../user-agent.ts";
+import type { SipFailure, SipHeader, SipSource } from "../user-agent.ts";
 import { newVia, type AgentContext } from "./context.ts";
 import { flowLeadsTo, sendOnce } from "./flow.ts";
 
@@ -32,6 +35,8 @@ export interface ExchangeListener {
   provisional?(response: SipResponse, sent: Sent): void;
   /** Once; for an INVITE each further 200 as well. */
   final(response: SipResponse, sent: Sent): void;
+  /** A 2xx to an INVITE after it was sent by another way: that call is to be ended. */
+  late?(response: SipResponse, sent: Sent): void;
   failed(failure: SipFailure): void;
 }
 
@@ -45,6 +50,13 @@ export interface Sent {
 
 /** Challenges and addresses of one request together. */
 const MAX_ATTEMPTS = 8;
+/**
+ * Longer requests go over TCP first: datagrams that networks cut into pieces get lost (RFC 3261, 18.1.1). A peer that
+ * cannot be reached over TCP gets them over UDP.
+ */
+export const MAX_DATAGRAM_REQUEST_BYTES = 1_300;
+/** Wait for a first response over TCP where UDP is left: a firewall may drop what asks for a connection. */
+const TCP_TRY_MS = 3_000;
 
 export class Exchange {
   readonly #context: AgentContext;
@@ -56,7 +68,12 @@ export class Exchange {
   #hasProvisional = false;
   #isCanceled = false;
   #isOver = false;
+  /** The addresses have their TCP ones before them. */
+  #prefersTcp = false;
+  #stopTcpTry: () => void = () => undefined;
   #stopCancel: () => void = () => undefined;
+  /** INVITEs that may still arrive, by their number among the attempts; true: CANCEL was sent. */
+  readonly #left = new Map<number, { readonly transaction: ClientTransaction; isCanceled: boolean }>();
 
   constructor(context: AgentContext, options: ExchangeOptions) {
     this.#context = context;
@@ -69,6 +86,12 @@ export class Exchange {
       this.#fail({ cause: "protocol", status: 488, reason: "The request could not be written" });
     });
     return this;
+  }
+
+  /** The address that is tried now; null: none is known yet. */
+  get tried(): SipSource | null {
+    const [hop] = this.#hops;
+    return hop === undefined ? null : sourceOf(hop);
   }
 
   /** For an INVITE: CANCEL as soon as the peer has shown that it knows the INVITE (RFC 3261, 9.1). */
@@ -85,9 +108,9 @@ export class Exchange {
       this.#hops = flow === null ? await this.#context.locate(target) : await Promise.resolve([flow]);
     } catch (error) {
       const refused = error instanceof TargetRefused;
-      const reason = errorOf(error).message;
+      const reason = shown(errorOf(error).message);
       if (refused) this.#fail({ cause: "refused_target", status: 403, reason });
-      else this.#fail({ cause: "unreachable", status: 503, reason });
+      else this.#fail({ cause: "unreachable", status: 503, reason, ...codeOf(error) });
       return;
     }
     if (!this.#isOver) this.#send();
@@ -102,21 +125,72 @@ export class Exchange {
     }
     this.#attempts += 1;
     this.#hasProvisional = false;
-    const { via, branch } = newVia(this.#context, hop.transport);
+    const { via, branch } = newVia(this.#context, hop);
     const built = build(authorizer.headersFor(method, uri), hop);
     const request = { ...built, headers: [{ name: "via", value: via }, ...built.headers] };
+    if (this.#isTooLong(request, hop)) {
+      this.#prefersTcp = true;
+      this.#hops = this.#hops.flatMap((each) =>
+        each.transport === "udp" ? [{ ...each, transport: "tcp" as const }, each] : [each],
+      );
+      this.#send();
+      return;
+    }
+    const attempt = this.#attempts;
     const transaction = this.#context.transactions.request(request, branch, hop, {
       responded: (response, source) => {
-        if (response.status < 200) this.#provisional(response, { request, hop, source });
-        else this.#final(response, { request, hop, source });
+        const sent = { request, hop, source };
+        if (this.#left.has(attempt)) this.#late(attempt, response, sent);
+        else if (response.status < 200) this.#provisional(response, sent);
+        else this.#final(response, sent);
       },
-      failed: (cause) => {
-        this.#next(cause);
+      failed: (cause, error) => {
+        if (!this.#left.delete(attempt)) this.#next(cause, error);
       },
     });
     this.#transaction = transaction;
+    if (this.#prefersTcp && hop.transport === "tcp") this.#limitTcpTry(transaction);
     if (transaction === null)
       this.#fail({ cause: "unreachable", status: 503, reason: "Too many requests are open" });
+  }
+
+  #limitTcpTry(transaction: ClientTransaction | null): void {
+    this.#stopTcpTry();
+    this.#stopTcpTry = this.#context.clock.after(TCP_TRY_MS, () => {
+      if (this.#isOver || this.#hasProvisional || this.#transaction !== transaction) return;
+      // An INVITE that comes late must not ring on: a CANCEL has to wait for its first response (RFC 3261, 9.1).
+      if (transaction !== null && this.#options.method === "INVITE")
+        this.#left.set(this.#attempts, { transaction, isCanceled: false });
+      else transaction?.drop();
+      this.#next("unreachable", null);
+    });
+  }
+
+  /** A response to an INVITE that was sent by another way meanwhile. */
+  #late(attempt: number, response: SipResponse, sent: Sent): void {
+    const left = this.#left.get(attempt);
+    if (left === undefined) return;
+    if (response.status < 200) {
+      if (left.isCanceled) return;
+      left.isCanceled = true;
+      this.#requestCancel(left.transaction);
+      this.#context.clock.after(TRANSACTION_MS, () => {
+        left.transaction.drop();
+        this.#left.delete(attempt);
+      });
+    } else if (response.status < 300) this.#options.listener.late?.(response, sent);
+    else if (!left.isCanceled) this.#left.delete(attempt);
+  }
+
+  /** Within a call the way of the peer's messages is kept. */
+  #isTooLong(request: RequestText, hop: Hop): boolean {
+    const isFixed = this.#prefersTcp || (this.#options.flow ?? null) !== null;
+    if (isFixed || hop.transport !== "udp" || !this.#hasTcp()) return false;
+    return serialize(request).length > MAX_DATAGRAM_REQUEST_BYTES;
+  }
+
+  #hasTcp(): boolean {
+    return this.#context.network.bound.some(({ transport }) => transport === "tcp");
   }
 
   #provisional(response: SipResponse, sent: Sent): void {
@@ -135,36 +209,55 @@ export class Exchange {
       return;
     }
     if (isRepeatable && response.status === 503 && this.#hops.length > 1) {
-      this.#next("unreachable");
+      this.#next("unreachable", null);
       return;
     }
     this.#isOver = true;
+    this.#stopTcpTry();
     this.#stopCancel();
     listener.final(response, sent);
   }
 
-  #next(cause: "timeout" | "unreachable"): void {
+  #next(cause: "timeout" | "unreachable", error: Error | null): void {
+    const [hop] = this.#hops;
     this.#hops = this.#hops.slice(1);
     if (this.#isCanceled) this.#fail({ cause: "canceled", status: 487, reason: "Canceled" });
     else if (this.#hops.length > 0) this.#send();
-    else if (cause === "timeout") this.#fail({ cause, status: 408, reason: "No response" });
-    else this.#fail({ cause, status: 503, reason: "The message could not be sent" });
+    else {
+      const tried = hop === undefined ? {} : { tried: sourceOf(hop) };
+      if (cause === "timeout") {
+        this.#fail({ cause, status: 408, reason: "No response", ...tried });
+        return;
+      }
+      const reason = error === null ? "The message could not be sent" : failureText(error);
+      this.#fail({ cause, status: 503, reason, ...tried, ...codeOf(error) });
+    }
+  }
+
+  /** Without an answer: nothing of the listener is called any more. For a request that is no INVITE. */
+  abandon(): void {
+    this.#isOver = true;
+    this.#transaction?.drop();
   }
 
   #fail(failure: Omit<SipFailure, "retryAfterMs">): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#stopTcpTry();
     this.#stopCancel();
     this.#options.listener.failed({ ...failure, retryAfterMs: null });
   }
 
-  #sendCancel(transaction: ClientTransaction): void {
-    const { message, hop } = transaction;
+  #requestCancel({ message, hop }: ClientTransaction): void {
     const request = requestOnBranch(message, "CANCEL", null);
     const branch = /;branch=([^;]+)/.exec(headerOf(request, "via") ?? "")?.[1] ?? "";
     // The answer to the CANCEL says nothing: what counts is the final response to the INVITE.
     const user = { responded: () => undefined, failed: () => undefined };
     this.#context.transactions.request(request, branch, hop, user);
+  }
+
+  #sendCancel(transaction: ClientTransaction): void {
+    this.#requestCancel(transaction);
     // A peer that has not refused the INVITE by then is not going to (RFC 3261, 9.1).
     const stop = this.#context.clock.after(TRANSACTION_MS, () => {
       transaction.drop();
@@ -182,8 +275,21 @@ export async function sendAck(context: AgentContext, ack: RequestText, flow: Hop
     ? []
     : await context.locate(target).catch((): readonly Hop[] => []);
   const hop = found[0] ?? flow;
-  const { via } = newVia(context, hop.transport);
+  const { via } = newVia(context, hop);
   sendOnce(context, { ...ack, headers: [{ name: "via", value: via }, ...ack.headers] }, hop);
+}
+
+function shown(reason: string): string {
+  return withoutControls(reason).slice(0, MAX_REASON_CHARS);
+}
+
+function codeOf(error: unknown): Pick<SipFailure, "code"> {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  return typeof code === "string" ? { code } : {};
+}
+
+function sourceOf({ transport, address, port }: Hop): SipSource {
+  return { transport, address, port };
 }
 
 export function failureOf(response: SipResponse): SipFailure {

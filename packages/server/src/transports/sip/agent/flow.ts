@@ -3,9 +3,9 @@
 import { isIP } from "node:net";
 import { parseUri } from "../message/uri.ts";
 import type { RequestText, ResponseText } from "../message/message.ts";
-import { serialize } from "../message/serialize.ts";
 import type { Hop } from "../transactions/wire.ts";
 import type { AgentContext } from "./context.ts";
+import { sendGuarded } from "../sockets/key-guard.ts";
 
 /**
  * Whether a request to this URI goes back by the flow. A peer behind an address translation writes its private address
@@ -23,6 +23,5 @@ export function flowLeadsTo(context: AgentContext, uri: string, flow: Hop): bool
 
 /** Outside of transactions: an ACK, or an answer that is not repeated. */
 export function sendOnce(context: AgentContext, message: RequestText | ResponseText, hop: Hop): void {
-  context.log.add("sent", message, hop);
-  context.network.send(serialize(message), hop, () => undefined);
+  sendGuarded(context, message, hop, () => undefined);
 }

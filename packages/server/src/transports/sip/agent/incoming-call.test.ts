@@ -208,6 +208,36 @@ describe("a caller that is not known", () => {
   });
 });
 
+describe("a second INVITE of a call that goes on", () => {
+  it("is refused with 482 until the call is over, and leaves the call as it is", async () => {
+    const record = new CallRecord();
+    const { us, send, statuses, tag } = await open((invite) => {
+      if (us.invites.length === 1) invite.progress(180);
+    });
+    await send({});
+    // Of another transaction: a proxy has sent it by another way, or its caller has counted on.
+    await send({ cseq: 1 });
+    await send({ cseq: 2 });
+    expect([us.invites.length, statuses()]).toEqual([1, [100, 180, 482, 482]]);
+    us.invites[0]?.accept(SDP_ANSWER, record);
+    const to = tag();
+    await send({ method: "ACK", to, body: "" });
+    await send({ cseq: 3 });
+    expect([us.invites.length, statuses().at(-1), record.end]).toEqual([1, 482, null]);
+    await send({ method: "BYE", to, cseq: 4, body: "" });
+    await send({ cseq: 5 });
+    expect([us.invites.length, record.end?.cause]).toEqual([2, "remote"]);
+  });
+
+  it("may come again after a refusal, as one with a password or another interval does", async () => {
+    const { us, send } = await open((invite) => invite.reject(486));
+    await send({});
+    await send({ method: "ACK", body: "" });
+    await send({ cseq: 2 });
+    expect(us.invites).toHaveLength(2);
+  });
+});
+
 describe("too many requests", () => {
   it("of one source that is not known get 503", async () => {
     const world = new SipWorld({ mostDelayMs: 1 });
@@ -229,6 +259,26 @@ describe("too many requests", () => {
     await world.clock.advance(100);
     const statuses = world.network.carried.slice(5).map(({ text }) => text.slice(8, 11));
     expect(statuses.toSorted()).toEqual(["200", "200", "200", "503", "503"]);
+  });
+});
+
+describe("an UPDATE while it rings", () => {
+  it("is answered where it changes no media, and is to come again where it does", async () => {
+    const { world, us, send, tag, answers } = await open((invite) => invite.progress(180));
+    await send({});
+    await send({ method: "UPDATE", to: tag(), cseq: 2, body: "" });
+    expect(answers().at(-1)).toMatch(/^SIP\/2\.0 200[^]*^Contact: </m);
+    await send({ method: "UPDATE", to: tag(), cseq: 3 });
+    expect(answers().at(-1)).toMatch(/^SIP\/2\.0 500[^]*^Retry-After: (?:\d|10)\r$/m);
+    expect(us.faults).toEqual([]);
+    await world.clock.advance(1);
+  });
+
+  it("gets 504 with an offer where the INVITE had none", async () => {
+    const { send, tag, statuses } = await open((invite) => invite.progress(180));
+    await send({ body: "" });
+    await send({ method: "UPDATE", to: tag(), cseq: 2 });
+    expect(statuses().at(-1)).toBe(504);
   });
 });
 

@@ -1,10 +1,11 @@
 /** An INVITE of a peer, until its answer. */
 
 import { Authorizer } from "../digest/authorizer.ts";
-import { descriptionIn, dialogOfRequest } from "../dialogs/dialog.ts";
+import { callerKey, descriptionIn, dialogOfRequest } from "../dialogs/dialog.ts";
 import { answerRefresh } from "../dialogs/refresh-timer.ts";
 import { headerOf, listOf, tokensOf } from "../message/headers.ts";
 import { NO_BODY, type SipRequest } from "../message/message.ts";
+import { tagOf } from "../message/name-addr.ts";
 import { checkedValue } from "../message/syntax.ts";
 import { parseUri, userOf } from "../message/uri.ts";
 import type { ServerTransaction } from "../transactions/server-transaction.ts";
@@ -69,7 +70,8 @@ export class IncomingCall implements IncomingInvite {
     this.#stopLimit = context.clock.after(ANSWER_LIMIT_MS, () => {
       this.#cancel(480);
     });
-    context.log.begin(this.callId, this.id);
+    context.callers.add(callerKey(transaction.request));
+    context.log.begin(this.#logKey, { id: this.id, kind: "invite" });
     context.log.add("received", transaction.request, transaction.hop);
     // 100 ends the repeats of the INVITE, by which a caller that is not known gets a refusal that was lost.
     if (transaction.isKnown) transaction.answer({ status: 100 });
@@ -175,6 +177,7 @@ export class IncomingCall implements IncomingInvite {
       localSdp: sdp,
       refresh: refresh.timer,
       peerMessage: request,
+      forgotten: () => this.#context.callers.delete(callerKey(request)),
     });
     call.listen(listener);
     const headers = [...this.#routes(), contact, ...ABILITIES, ...refresh.headers, SDP_TYPE];
@@ -218,7 +221,8 @@ export class IncomingCall implements IncomingInvite {
 
   #refuse(status: number, reason?: string, headers: readonly SipHeader[] = []): void {
     this.#close();
-    this.#context.log.end(this.callId);
+    this.#context.callers.delete(callerKey(this.request));
+    this.#context.log.end(this.#logKey, this.id);
     this.#transaction.answer({
       status,
       toTag: this.#toTag,
@@ -239,12 +243,15 @@ export class IncomingCall implements IncomingInvite {
     if (this.#isOver) throw new Error("the INVITE is over");
   }
 
+  get #logKey() {
+    return { callId: this.callId, tag: tagOf(this.request.from) };
+  }
+
   #contact(): SipHeader {
-    return contactFor(
-      this.#context,
-      this.#transaction.hop.transport,
-      parseUri(this.request.uri)?.user ?? null,
-    );
+    const uri = parseUri(this.request.uri);
+    const [route = ""] = listOf(this.request, "record-route") ?? [];
+    const isSips = uri?.scheme === "sips" || /^[^<]*<sips:/i.test(route);
+    return contactFor(this.#context, this.#transaction.hop, uri?.user ?? null, isSips);
   }
 
   #routes(): readonly SipHeader[] {

@@ -64,6 +64,11 @@ it("masks each password of a header field, and nothing else of it", () => {
   expect(text).toContain(lines[1]);
 });
 
+it("masks the part of a registration's Contact that lets everybody call who knows it", () => {
+  const text = shown(["Route: <sip:4930777-0123456789abcdef01234567@b.example:5060>"]);
+  expect(text).toContain("<sip:4930777-***@b.example:5060>");
+});
+
 // With time in the square of the length this would take a minute.
 it("masks header fields that look like many addresses in time that grows with their length", () => {
   const lines = Array.from({ length: 7 }, () => `Subject: @ ${"sip:".repeat(2_000)}`);

@@ -16,6 +16,8 @@ const AUTHORIZATIONS: ReadonlySet<string> = new Set([
 ]);
 /** In a piece of a header field that ends with `@`. */
 const URI_PASSWORD = /(sips?:[^\s:@<>;]+):.*@$/isu;
+/** Of the Contact of a registration (`registration.ts`): whoever knows it can call from any address. */
+const CONTACT_TOKEN = /-[0-9a-f]{24}(?=@)/giu;
 /** What neither a user nor a password has. Pieces keep the time in proportion to the length, whatever a peer sends. */
 const PIECE_ENDS = /(?<=[\s@<>])/u;
 
@@ -31,7 +33,8 @@ function withoutPassword(text: string): string {
   return text
     .split(PIECE_ENDS)
     .map((piece) => (piece.endsWith("@") ? piece.replace(URI_PASSWORD, `$1:${MASK}@`) : piece))
-    .join("");
+    .join("")
+    .replaceAll(CONTACT_TOKEN, `-${MASK}`);
 }
 
 function maskedHeader({ name, value }: SipHeader): SipHeader {

@@ -1,6 +1,5 @@
 /** The user agent over real sockets. */
 
-import { networkInterfaces } from "node:os";
 import { isIP } from "node:net";
 import type { Clock } from "../../../pacing/clock.ts";
 import { addressAllowed, type AllowedTargets } from "../../../net/address-filter.ts";
@@ -9,10 +8,12 @@ import { openSipDns } from "../routing/dns.ts";
 import type { SipDns } from "../routing/locate.ts";
 import type { FloodLimits } from "../sockets/flood-gate.ts";
 import type { TlsOptions } from "../sockets/inbound.ts";
+import { AskedPeers } from "../sockets/asked-peers.ts";
 import { openSockets, type NetworkListener, type SipNetwork } from "../sockets/sockets.ts";
 import type { TransactionLimits } from "../transactions/transactions.ts";
 import type { SipUserAgent, UserAgentListener } from "../user-agent.ts";
 import { SYSTEM_RANDOM, type SipRandom } from "./context.ts";
+import { ownAddresses, type OwnAddresses } from "../sockets/own-addresses.ts";
 import { UserAgent } from "./user-agent-core.ts";
 
 export interface UserAgentOptions {
@@ -25,6 +26,8 @@ export interface UserAgentOptions {
   readonly tls: TlsOptions | null;
   /** In Via and Contact; null takes the bound address, or the first public one of this machine. */
   readonly announcedAddress: string | null;
+  /** In place of the announced address and those of the interfaces. */
+  readonly addresses?: OwnAddresses;
   /** Private addresses that requests of users may go to. */
   readonly allowed: AllowedTargets;
   /** Sources that may send more: trunks and registrars of accounts. Called for each message, before it is parsed. */
@@ -40,7 +43,9 @@ export interface UserAgentOptions {
 
 /** @throws when an address cannot be bound */
 export async function openUserAgent(options: UserAgentOptions): Promise<SipUserAgent> {
-  const { clock, bind, port, tls, isKnown, floodLimits } = options;
+  const { clock, bind, port, tls, floodLimits } = options;
+  const asked = new AskedPeers();
+  const isKnown = (address: string): boolean => options.isKnown(address) || asked.has(address, clock.nowMs());
   let agent: UserAgent | null = null;
   const listener: NetworkListener = {
     received: (bytes, hop) => {
@@ -64,11 +69,12 @@ export async function openUserAgent(options: UserAgentOptions): Promise<SipUserA
     clock,
     network,
     listener: options.listener,
-    isKnown,
+    isKnown: options.isKnown,
+    asked: (address) => asked.note(address, clock.nowMs()),
     dns: options.dns ?? openSipDns(),
     random: options.random ?? SYSTEM_RANDOM,
     allowed: options.allowed,
-    announcedAddress: options.announcedAddress ?? ownAddress(bind),
+    addresses: options.addresses ?? ownAddresses(bind, options.announcedAddress),
     transports: tls === null ? ["udp", "tcp"] : ["udp", "tcp", "tls"],
     families: bind === "::" ? [4, 6] : [isIP(bind) === 6 ? 6 : 4],
     isRefused: (host) =>
@@ -76,13 +82,4 @@ export async function openUserAgent(options: UserAgentOptions): Promise<SipUserA
     ...(options.transactionLimits === undefined ? {} : { limits: options.transactionLimits }),
   });
   return agent;
-}
-
-/** Of wildcard sockets: the first address that is not loopback. */
-export function ownAddress(bind: string): string {
-  if (bind !== "0.0.0.0" && bind !== "::") return bind;
-  const family = bind === "::" ? "IPv6" : "IPv4";
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  const found = all.find((address) => !address.internal && address.family === family);
-  return found?.address ?? (family === "IPv4" ? "127.0.0.1" : "::1");
 }

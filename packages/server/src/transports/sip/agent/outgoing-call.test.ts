@@ -121,57 +121,6 @@ describe("CANCEL", () => {
   });
 });
 
-describe("a redirection", () => {
-  const moved = (to: string) => (invite: IncomingInvite) => {
-    invite.reject(302, undefined, [{ name: "x-moved", value: to }]);
-  };
-
-  it("is not followed without permission", async () => {
-    const { world, caller } = await open({}, moved("a"));
-    await world.clock.advance(1_000);
-    expect(caller.failure).toMatchObject({ cause: "response", status: 302 });
-  });
-
-  it("is followed once, and no password is sent to another host", async () => {
-    const world = new SipWorld();
-    const us = await world.agent("127.0.0.1");
-    const first = new ScriptedPeer(world, "127.0.0.2");
-    const second = new ScriptedPeer(world, "127.0.0.3");
-    const caller = new InviteRecord();
-    const asked: string[] = [];
-    us.agent.invite(
-      inviteOptions({
-        credentials: { username: "u", password: "p" },
-        mayRedirectTo: (uri) => asked.push(uri) > 0,
-      }),
-      caller,
-    );
-    await world.clock.advance(100);
-    first.answer("INVITE", 302, "Moved", ["Contact: <sip:other@127.0.0.3?X-Evil=1>"]);
-    await world.clock.advance(100);
-    expect(asked).toEqual(["sip:other@127.0.0.3"]);
-    second.answer("INVITE", 401, "Unauthorized", ['WWW-Authenticate: Digest realm="r", nonce="n"']);
-    await world.clock.advance(100);
-    expect(caller.failure).toMatchObject({ cause: "response", status: 401 });
-    expect(second.requests.join("\n")).not.toContain("Authorization");
-  });
-
-  it("is not followed a second time", async () => {
-    const world = new SipWorld();
-    const us = await world.agent("127.0.0.1");
-    const first = new ScriptedPeer(world, "127.0.0.2");
-    const second = new ScriptedPeer(world, "127.0.0.3");
-    const caller = new InviteRecord();
-    us.agent.invite(inviteOptions({ mayRedirectTo: () => true }), caller);
-    await world.clock.advance(100);
-    first.answer("INVITE", 302, "Moved", ["Contact: <sip:other@127.0.0.3>"]);
-    await world.clock.advance(100);
-    second.answer("INVITE", 302, "Moved", ["Contact: <sip:other@127.0.0.2>"]);
-    await world.clock.advance(100);
-    expect(caller.failure).toMatchObject({ cause: "response", status: 302 });
-  });
-});
-
 describe("the answer", () => {
   it("of a second phone is acknowledged and ended", async () => {
     const world = new SipWorld();

@@ -2,7 +2,7 @@
 
 import { errorOf } from "../../../pacing/error-text.ts";
 import { Authorizer } from "../digest/authorizer.ts";
-import { descriptionIn } from "../dialogs/dialog.ts";
+import { descriptionIn, type Dialog } from "../dialogs/dialog.ts";
 import { MIN_REFRESH_S, minOf, readRefresh, REFRESH_S, refreshOffer } from "../dialogs/refresh-timer.ts";
 import { listOf } from "../message/headers.ts";
 import type { RequestText, SipResponse } from "../message/message.ts";
@@ -27,12 +27,19 @@ import { DialogLine } from "./dialog-line.ts";
 /** Longest time that a call rings. */
 export const RING_LIMIT_MS = 180_000;
 
+/** Tries of one call after a 422: of the peer, and of a proxy before it. Each may ask for longer intervals again. */
+export const MAX_RAISES = 2;
+/** Answers that get a BYE: those of the phones that a forking proxy may ring. */
+const MAX_ENDED = 16;
+
 interface Attempt {
   readonly uri: SipUri;
   readonly authorizer: Authorizer;
   readonly early: EarlyDialogs;
   readonly minS: number;
   readonly isRedirected: boolean;
+  /** Times that `minS` was raised. */
+  readonly raises: number;
 }
 
 export class OutgoingCall implements OutgoingInvite {
@@ -49,7 +56,10 @@ export class OutgoingCall implements OutgoingInvite {
   readonly callId: string;
   #cseq = 0;
   #exchange: Exchange | null = null;
+  #early: EarlyDialogs | null = null;
   #isReported = false;
+  /** Tags of peers whose answers do not count. */
+  readonly #ended = new Set<string>();
   /** The tag of the peer whose answer counts. */
   #chosen: { readonly tag: string; readonly line: DialogLine } | null = null;
 
@@ -83,8 +93,17 @@ export class OutgoingCall implements OutgoingInvite {
     this.#stopRinging = context.clock.after(limitMs, () => {
       this.#giveUp({ cause: "timeout", status: 408, reason: "No answer", retryAfterMs: null });
     });
-    context.log.begin(this.callId, this.id);
-    this.#attempt(to, MIN_REFRESH_S, false);
+    context.log.begin(this.#logKey, { id: this.id, kind: "invite" });
+    this.#attempt({ uri: to, minS: MIN_REFRESH_S, isRedirected: false, raises: 0 });
+  }
+
+  get localTag(): string {
+    return tagOf(this.#from) ?? "";
+  }
+
+  /** Whether the peer with this tag has answered our offer while it rings. */
+  isAnsweredEarly(remoteTag: string | null): boolean {
+    return this.#early?.isAnswered(remoteTag) === true;
   }
 
   cancel(): void {
@@ -97,19 +116,13 @@ export class OutgoingCall implements OutgoingInvite {
     this.#exchange?.cancel();
   }
 
-  #attempt(uri: SipUri, minS: number, isRedirected: boolean): void {
+  #attempt(wanted: Pick<Attempt, "uri" | "minS" | "isRedirected" | "raises">): void {
+    const { uri } = wanted;
     const context = this.#context;
-    const isFirstHost = uri.host === this.#firstUri.host;
-    // Another host could search for the password with the answer to its own challenge.
-    const credentials = isFirstHost ? this.#options.credentials : null;
+    const credentials = keepsPassword(this.#firstUri, uri) ? this.#options.credentials : null;
     const authorizer = new Authorizer(credentials, () => context.random.token());
-    const attempt: Attempt = {
-      uri,
-      authorizer,
-      early: new EarlyDialogs(context, authorizer),
-      minS,
-      isRedirected,
-    };
+    const attempt: Attempt = { ...wanted, authorizer, early: new EarlyDialogs(context, authorizer) };
+    this.#early = attempt.early;
     this.#exchange = new Exchange(context, {
       build: (authorization, hop) => this.#request(attempt, authorization, hop),
       target: (this.#proxy === null ? null : parseNameAddr(this.#proxy)?.uri) ?? uriText(uri),
@@ -130,11 +143,31 @@ export class OutgoingCall implements OutgoingInvite {
               context.listener.faulted(errorOf(error));
             });
         },
+        late: (response, sent) => {
+          this.#endAnswer(attempt, response, sent);
+        },
         failed: (failure) => {
           this.#fail(failure);
         },
       },
     }).begin();
+  }
+
+  /** ACK and BYE for an answer that does not count. */
+  #endAnswer(attempt: Attempt, response: SipResponse, sent: Sent): void {
+    const dialog = attempt.early.confirmed(response, response.cseq.number);
+    if (dialog === null) return;
+    const line = this.#lineOf(attempt, dialog, sent);
+    line.acknowledge(sent.request);
+    // Its 200 comes again where the ACK is lost, and each gets its ACK.
+    const tag = tagOf(response.to) ?? "";
+    if (this.#ended.has(tag) || this.#ended.size >= MAX_ENDED) return;
+    this.#ended.add(tag);
+    line.request({ method: "BYE", headers: [], final: () => undefined, failed: () => undefined });
+  }
+
+  #lineOf({ authorizer }: Attempt, dialog: Dialog, { source, hop }: Sent): DialogLine {
+    return new DialogLine(this.#context, dialog, { ...source, serverName: hop.serverName }, authorizer);
   }
 
   #request({ uri, minS }: Attempt, authorization: readonly SipHeader[], hop: Hop): RequestText {
@@ -151,7 +184,7 @@ export class OutgoingCall implements OutgoingInvite {
         { name: "to", value: `<${text}>` },
         { name: "call-id", value: this.callId },
         { name: "cseq", value: `${String(this.#cseq)} INVITE` },
-        this.#contact(hop),
+        this.#contact(hop, uri),
         ...ABILITIES,
         ...refreshOffer(REFRESH_S, minS, null),
         ...this.#headers,
@@ -162,8 +195,12 @@ export class OutgoingCall implements OutgoingInvite {
     };
   }
 
-  #contact({ transport }: Hop): SipHeader {
-    return contactFor(this.#context, transport, parseUri(this.#from.uri)?.user ?? null);
+  get #logKey() {
+    return { callId: this.callId, tag: tagOf(this.#from) };
+  }
+
+  #contact(hop: Hop, { scheme }: SipUri): SipHeader {
+    return contactFor(this.#context, hop, parseUri(this.#from.uri)?.user ?? null, scheme === "sips");
   }
 
   #accepted(attempt: Attempt, response: SipResponse, sent: Sent): void {
@@ -178,13 +215,10 @@ export class OutgoingCall implements OutgoingInvite {
       this.#fail({ cause: "protocol", status: 488, reason: "The answer has no address", retryAfterMs: null });
       return;
     }
-    const flow: Hop = { ...sent.source, serverName: sent.hop.serverName };
-    const line = new DialogLine(this.#context, dialog, flow, attempt.authorizer);
-    line.acknowledge(sent.request);
     const answer = descriptionIn(response) ?? attempt.early.answerOf(response);
     if (this.#isReported || answer === null) {
       // Canceled too late, another phone of a fork, or an answer that nothing can be done with.
-      line.request({ method: "BYE", headers: [], final: () => undefined, failed: () => undefined });
+      this.#endAnswer(attempt, response, sent);
       this.#fail({
         cause: "protocol",
         status: 488,
@@ -193,15 +227,17 @@ export class OutgoingCall implements OutgoingInvite {
       });
       return;
     }
+    const line = this.#lineOf(attempt, dialog, sent);
+    line.acknowledge(sent.request);
     this.#chosen = { tag, line };
     this.#isReported = true;
     this.#stopRinging();
     const call = new Call(this.#context, {
       id: this.id,
       dialog: line.dialog,
-      flow,
+      flow: line.flow,
       authorizer: attempt.authorizer,
-      contact: this.#contact(sent.hop),
+      contact: this.#contact(sent.hop, attempt.uri),
       isCaller: true,
       localSdp: this.#options.offer,
       refresh: readRefresh(response),
@@ -214,14 +250,14 @@ export class OutgoingCall implements OutgoingInvite {
   async #refused(attempt: Attempt, response: SipResponse): Promise<void> {
     const minS = response.status === 422 ? minOf(response) : null;
     if (this.#isReported) return;
-    if (minS !== null && minS > attempt.minS) {
-      this.#attempt(attempt.uri, minS, attempt.isRedirected);
+    if (minS !== null && minS > attempt.minS && attempt.raises < MAX_RAISES) {
+      this.#attempt({ ...attempt, minS, raises: attempt.raises + 1 });
       return;
     }
     const target = response.status === 302 && !attempt.isRedirected ? redirectTarget(response) : null;
     if (target !== null && (await this.#mayRedirect(target))) {
       // The caller may have given up while the application was asked.
-      if (!this.#hasFailed()) this.#attempt(target, attempt.minS, true);
+      if (!this.#hasFailed()) this.#attempt({ ...attempt, uri: target, isRedirected: true });
       return;
     }
     this.#fail(failureOf(response));
@@ -247,10 +283,28 @@ export class OutgoingCall implements OutgoingInvite {
     if (this.#isReported) return;
     this.#isReported = true;
     this.#stopRinging();
-    this.#context.log.end(this.callId);
+    this.#context.log.end(this.#logKey, this.id);
     this.#isForgotten();
     this.#listener.failed(failure);
   }
+}
+
+/**
+ * Whether the password of a call to `first` may be used at `other`. Whoever else gets its answer to a challenge can search
+ * for the password: another host, another program on the same host, and everybody on the way where TLS is left.
+ */
+export function keepsPassword(first: SipUri, other: SipUri): boolean {
+  if (first.host !== other.host || (isSecure(first) && !isSecure(other))) return false;
+  const areDefaults = [first, other].every((uri) => portOf(uri) === (isSecure(uri) ? 5061 : 5060));
+  return areDefaults || portOf(first) === portOf(other);
+}
+
+function isSecure({ scheme, parameters }: SipUri): boolean {
+  return scheme === "sips" || parameters.get("transport")?.toLowerCase() === "tls";
+}
+
+function portOf(uri: SipUri): number {
+  return uri.port ?? (isSecure(uri) ? 5061 : 5060);
 }
 
 /** The first SIP URI of Contact, without the header fields that it may carry. */

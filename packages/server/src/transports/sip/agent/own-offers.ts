@@ -14,6 +14,8 @@ const MAX_GLARES = 4;
 const CALLER_WAIT_MS = { least: 2_100, most: 4_000 };
 const CALLEE_WAIT_MS = { least: 0, most: 2_000 };
 const GRID_MS = 10;
+/** Tries of one offer after a 422, each of which may ask for longer intervals again. */
+const MAX_RAISES = 2;
 /** A refresh that would cross an offer is put off for so long. */
 const PUT_OFF_MS = 2_000;
 
@@ -22,6 +24,8 @@ interface Pending {
   readonly resolve: (outcome: OfferOutcome) => void;
   glares: number;
   minS: number;
+  /** Times that `minS` was raised. */
+  raises: number;
   isSent: boolean;
 }
 
@@ -42,7 +46,7 @@ export class OwnOffers {
   offer(sdp: string): Promise<OfferOutcome> {
     if (this.#pending !== null) throw new Error("an offer is under way");
     return new Promise((resolve) => {
-      this.#pending = { sdp, resolve, glares: 0, minS: MIN_REFRESH_S, isSent: false };
+      this.#pending = { sdp, resolve, glares: 0, minS: MIN_REFRESH_S, raises: 0, isSent: false };
       this.#try(this.#pending);
     });
   }
@@ -106,8 +110,9 @@ export class OwnOffers {
     if (this.#pending !== pending) return;
     pending.isSent = false;
     const minS = status === 422 ? minOf(response) : null;
-    if (minS !== null && minS > pending.minS) {
+    if (minS !== null && minS > pending.minS && pending.raises < MAX_RAISES) {
       pending.minS = minS;
+      pending.raises += 1;
       this.#try(pending);
     } else if (status === 491 && pending.glares < MAX_GLARES) this.#retryLater(pending);
     else {

@@ -4,7 +4,9 @@ import { descriptionIn, withTargetOf } from "../dialogs/dialog.ts";
 import { answerRefresh, isTooShort, MIN_REFRESH_S } from "../dialogs/refresh-timer.ts";
 import type { SipRequest } from "../message/message.ts";
 import { NO_BODY } from "../message/message.ts";
+import { hasKeys } from "../sdp/crypto.ts";
 import type { ServerTransaction } from "../transactions/server-transaction.ts";
+import type { Hop } from "../transactions/wire.ts";
 import type { CallParts } from "./call-parts.ts";
 import { ABILITIES, SDP_TYPE } from "./context.ts";
 import { repeatUntil } from "./repeats.ts";
@@ -40,7 +42,7 @@ export class PeerOffers {
   }
 
   async receive(request: SipRequest, transaction: ServerTransaction): Promise<void> {
-    const refusal = this.#refusal(request);
+    const refusal = this.#refusal(request, transaction.hop);
     if (refusal !== null) {
       transaction.answer(refusal);
       return;
@@ -59,7 +61,8 @@ export class PeerOffers {
       transaction.answer({ status: 487 });
       return;
     }
-    if (sdp === null && (offer !== null || isInvite)) {
+    const isExposed = sdp !== null && hasKeys(sdp) && transaction.hop.transport !== "tls";
+    if (isExposed || (sdp === null && (offer !== null || isInvite))) {
       transaction.answer({ status: 488 });
       return;
     }
@@ -120,7 +123,7 @@ export class PeerOffers {
     });
   }
 
-  #refusal(request: SipRequest): Parameters<ServerTransaction["answer"]>[0] | null {
+  #refusal(request: SipRequest, { transport }: Hop): Parameters<ServerTransaction["answer"]>[0] | null {
     if (isTooShort(request)) {
       return { status: 422, headers: [{ name: "min-se", value: String(MIN_REFRESH_S) }] };
     }
@@ -128,6 +131,8 @@ export class PeerOffers {
     if (request.body.length > 0 && !hasOffer) {
       return { status: 415, headers: [{ name: "accept", value: "application/sdp" }] };
     }
+    // The other side has shown its keys; ours would follow in the answer.
+    if (transport !== "tls" && hasKeys(request.body)) return { status: 488 };
     // A refresh without a description crosses nothing.
     if (request.method === "UPDATE" && !hasOffer) return null;
     if (this.#parts.isOffering()) return { status: 491 };

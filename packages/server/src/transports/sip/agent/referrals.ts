@@ -6,14 +6,24 @@ import { parseNameAddr } from "../message/name-addr.ts";
 import { parseParameters } from "../message/syntax.ts";
 import { parseUri, schemeOf, uriText } from "../message/uri.ts";
 import type { ServerTransaction } from "../transactions/server-transaction.ts";
-import type { IncomingRefer, ReferListener, SipHeader } from "../user-agent.ts";
-import { reasonOf } from "../message/serialize.ts";
+import type { IncomingRefer, ReferListener, ReferOptions, SipHeader } from "../user-agent.ts";
+import { reasonOf, type ResponseParts } from "../message/serialize.ts";
 import type { CallParts } from "./call-parts.ts";
+import { checkedHeaders } from "./given-headers.ts";
 
 /** A new call rings for some minutes at most; without a final NOTIFY the transfer has failed. */
 const TRANSFER_LIMIT_MS = 180_000;
 /** Transfers of one call that are open. */
 const MAX_TRANSFERS = 4;
+/**
+ * Wait for the application. The peer's transaction ends after 32 s (timer F), and an answer after that is lost; the
+ * answer of 408 is not allowed to a request other than INVITE (RFC 4320).
+ */
+export const REFER_ANSWER_LIMIT_MS = 20_000;
+/** REFERs of one call within `REFER_WINDOW_MS`. People transfer a call once; a loop of two phone systems does it always. */
+export const MAX_REFERS = 3;
+export const REFER_WINDOW_MS = 10_000;
+const RETRY_AFTER_S = "10";
 
 const TEL_URI = /^tel:[+0-9*#().-]{1,64}$/i;
 
@@ -27,24 +37,30 @@ interface Transfer {
 export class Referrals {
   readonly #parts: CallParts;
   #transfers: Transfer[] = [];
+  /** A REFER of the peer has no answer, or its new call has no final status. */
+  #hasOpenRefer = false;
+  #referTimesMs: number[] = [];
+  #stopAnswerLimit: () => void = () => undefined;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
   }
 
-  refer(to: string, listener: ReferListener): void {
+  refer(to: string, listener: ReferListener, options: ReferOptions = {}): void {
     const { line, contact, clock } = this.#parts;
     if (parseUri(to) === null && !TEL_URI.test(to))
       throw new Error("the target of a transfer is a SIP or tel URI");
     if (this.#transfers.length >= MAX_TRANSFERS) throw new Error("too many transfers are under way");
+    const limitMs = Math.min(options.limitMs ?? TRANSFER_LIMIT_MS, TRANSFER_LIMIT_MS);
     const headers: readonly SipHeader[] = [
+      ...checkedHeaders(options.headers ?? []),
       contact,
       { name: "refer-to", value: `<${to}>` },
       { name: "referred-by", value: `<${line.dialog.local.uri}>` },
     ];
     let transfer: Transfer | null = null;
     const begin = (cseq: number) => {
-      const stop = clock.after(TRANSFER_LIMIT_MS, () => {
+      const stop = clock.after(limitMs, () => {
         if (transfer !== null) this.#end(transfer, 408, reasonOf(408));
       });
       transfer = { listener, cseq, stop };
@@ -99,11 +115,29 @@ export class Referrals {
       transaction.answer({ status: 400, reason: "Refer-To is not well-formed" });
       return;
     }
+    if (this.#hasOpenRefer) {
+      transaction.answer({ status: 491 });
+      return;
+    }
+    if (!this.#admits()) {
+      transaction.answer({ status: 503, headers: [{ name: "retry-after", value: RETRY_AFTER_S }] });
+      return;
+    }
     this.#parts.listener().referred(this.#incoming(request, transaction, target));
   }
 
   stop(): void {
+    this.#stopAnswerLimit();
     for (const transfer of this.#transfers) this.#end(transfer, 408, "The call is over");
+  }
+
+  #admits(): boolean {
+    const nowMs = this.#parts.clock.nowMs();
+    const recent = this.#referTimesMs.filter((atMs) => nowMs - atMs < REFER_WINDOW_MS);
+    this.#referTimesMs = recent;
+    if (recent.length >= MAX_REFERS) return false;
+    recent.push(nowMs);
+    return true;
   }
 
   #incoming(request: SipRequest, transaction: ServerTransaction, target: Target): IncomingRefer {
@@ -112,20 +146,36 @@ export class Referrals {
     let isOpen = false;
     const notify = (status: number, reason: string) => {
       if (!isOpen || call.isOver) return;
-      if (status >= 200) isOpen = false;
+      if (status >= 200) {
+        isOpen = false;
+        this.#hasOpenRefer = false;
+      }
       this.#notify(id, status, reason);
     };
+    const answer = (parts: ResponseParts): void => {
+      if (!transaction.isOpen) throw new Error("the transfer was answered before");
+      this.#stopAnswerLimit();
+      transaction.answer(parts);
+    };
+    this.#hasOpenRefer = true;
+    this.#stopAnswerLimit = this.#parts.clock.after(REFER_ANSWER_LIMIT_MS, () => {
+      if (!transaction.isOpen) return;
+      this.#hasOpenRefer = false;
+      transaction.answer({ status: 480 });
+    });
     return {
       ...target,
+      get isOpen() {
+        return transaction.isOpen && !call.isOver;
+      },
       accept: () => {
-        if (!transaction.isOpen) throw new Error("the transfer was answered before");
-        transaction.answer({ status: 202, headers: [contact] });
+        answer({ status: 202, headers: [contact] });
         isOpen = true;
         notify(100, reasonOf(100));
       },
       reject: (status) => {
-        if (!transaction.isOpen) throw new Error("the transfer was answered before");
-        transaction.answer({ status });
+        answer({ status });
+        this.#hasOpenRefer = false;
       },
       notify,
     };

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ScriptedPeer } from "../testing/scripted-peer.ts";
 import { SipWorld } from "../testing/sip-world.ts";
 import type { RegistrationState } from "../user-agent.ts";
+import { MAX_RAISES } from "./registration.ts";
 
 async function open() {
   const world = new SipWorld();
@@ -34,8 +35,10 @@ describe("a registration", () => {
       /CSeq: 2 REGISTER[^]*Authorization: Digest username="auth-alice"/,
     );
     await grant(100);
-    expect(states).toEqual([{ successful: true, status: 200, reason: "OK", nextInMs: 80_000 }]);
-    await world.clock.advance(79_000);
+    expect(states).toEqual([
+      { successful: true, status: 200, reason: "OK", nextInMs: 50_000, address: "127.0.0.2" },
+    ]);
+    await world.clock.advance(49_000);
     expect(registrar.requests).toHaveLength(2);
     await world.clock.advance(1_000);
     expect(registrar.requests.at(-1)).toMatch(/CSeq: 3 REGISTER[^]*nc=00000002/);
@@ -54,6 +57,7 @@ describe("a registration", () => {
         status: 403,
         reason: "Forbidden",
         nextInMs: waitMs,
+        address: "127.0.0.2",
       });
       await world.clock.advance(waitMs);
     }
@@ -65,7 +69,9 @@ describe("a registration", () => {
   it("says that nobody answers", async () => {
     const { world, states } = await open();
     await world.clock.advance(32_000);
-    expect(states).toEqual([{ successful: false, status: 408, reason: "No response", nextInMs: 30_000 }]);
+    expect(states).toEqual([
+      { successful: false, status: 408, reason: "No response", nextInMs: 30_000, address: null },
+    ]);
   });
 
   it("asks for the interval that the registrar wants", async () => {
@@ -73,6 +79,17 @@ describe("a registration", () => {
     registrar.answer("REGISTER", 423, "Interval Too Brief", ["Min-Expires: 3600"]);
     await world.clock.advance(100);
     expect(registrar.requests.at(-1)).toContain("Expires: 3600");
+  });
+
+  it("waits as after a failure when the registrar wants longer and longer intervals", async () => {
+    const { world, registrar } = await open();
+    for (let expires = 1_000; expires < 1_010; expires += 1) {
+      registrar.answer("REGISTER", 423, "Interval Too Brief", [`Min-Expires: ${String(expires)}`]);
+      await world.clock.advance(100);
+    }
+    expect(registrar.requests.filter((text) => text.startsWith("REGISTER "))).toHaveLength(1 + MAX_RAISES);
+    await world.clock.advance(31_000);
+    expect(registrar.requests).toHaveLength(2 + MAX_RAISES);
   });
 
   it("is removed when it is closed", async () => {
@@ -134,10 +151,52 @@ describe("a ping", () => {
     await world.clock.advance(100);
     registrar.answer("OPTIONS", 404, "Not Found", []);
     await world.clock.advance(100);
-    expect(await pinged).toEqual({ kind: "response", status: 404, reason: "Not Found" });
-    const silent = us.agent.ping({ id: "q", to: "sip:127.0.0.99" });
-    await world.clock.advance(33_000);
-    expect(await silent).toMatchObject({ kind: "failed", failure: { cause: "timeout", status: 408 } });
-    expect(us.logs.filter(({ id }) => id === "p")).toHaveLength(2);
+    expect(await pinged).toEqual({
+      kind: "response",
+      status: 404,
+      reason: "Not Found",
+      peer: { transport: "udp", address: "127.0.0.2", port: 5060 },
+      realm: null,
+      software: null,
+    });
+    const silent = us.agent.ping({ id: "q", to: "sip:127.0.0.99", limitMs: 4_000 });
+    await world.clock.advance(4_001);
+    expect(await silent).toMatchObject({
+      kind: "failed",
+      failure: {
+        cause: "timeout",
+        status: 408,
+        tried: { transport: "udp", address: "127.0.0.99", port: 5060 },
+      },
+    });
+    const logged = us.logs.filter(({ id }) => id === "p");
+    expect(logged.map(({ kind, own }) => [kind, own])).toEqual([
+      ["ping", { address: "127.0.0.1", port: 5060 }],
+      ["ping", { address: "127.0.0.1", port: 5060 }],
+    ]);
+    await world.clock.advance(40_000);
+    expect(registrar.requests.filter((text) => text.startsWith("OPTIONS"))).toHaveLength(1);
+  });
+
+  it("asks a registrar what is registered, with the password, and registers nothing", async () => {
+    const { world, us, registrar } = await open();
+    const asked = us.agent.ping({
+      id: "p",
+      to: "sip:127.0.0.2",
+      register: { username: "bob" },
+      credentials: { username: "bob", password: "wrong" },
+    });
+    await world.clock.advance(100);
+    for (const nonce of ["1", "2"]) {
+      registrar.answer("REGISTER", 401, "Unauthorized", [
+        `WWW-Authenticate: Digest realm="pbx.example", nonce="${nonce}"`,
+        "Server: PBX 1",
+      ]);
+      await world.clock.advance(100);
+    }
+    const [first = "", second = ""] = registrar.requests.filter((text) => text.includes("sip:bob@"));
+    expect(first).not.toMatch(/^(?:Contact|Expires):/im);
+    expect(second).toMatch(/CSeq: 2 REGISTER[^]*Authorization: Digest username="bob"/);
+    expect(await asked).toMatchObject({ status: 401, realm: "pbx.example", software: "PBX 1" });
   });
 });

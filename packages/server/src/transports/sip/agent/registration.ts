@@ -22,12 +22,14 @@ import { proxyRoute } from "./outgoing-call.ts";
 /** What we ask for; registrars give less where address translations forget sooner. */
 const EXPIRES_S = 600;
 const MAX_EXPIRES_S = 86_400;
+/** After as many answers that ask for a longer time the registrar is asked again only after the wait for a failure. */
+export const MAX_RAISES = 2;
 /** The shortest time between two successful requests, whatever the registrar grants. */
 const LEAST_REFRESH_MS = 15_000;
 /** Part of the granted time after which it is refreshed. */
-const REFRESH_PART = 0.8;
+const REFRESH_PART = 0.5;
 /** Every failure doubles the wait, also that of a wrong password, which an operator may correct. */
-const BACKOFF = { firstMs: 30_000, longestMs: 900_000 };
+const BACKOFF = { firstMs: 30_000, longestMs: 600_000 };
 
 /** Address translations forget a datagram's way after 30 s and more. */
 const KEEP_ALIVE_MS = 25_000;
@@ -49,6 +51,8 @@ export class Registration implements SipRegistration {
   #cseq = 0;
   #expiresS = EXPIRES_S;
   #failures = 0;
+  /** Requests that were sent again at once, for a longer time. */
+  #raises = 0;
   #isRegistered = false;
   #stopTimer: () => void = () => undefined;
   #stopKeepAlive: () => void = () => undefined;
@@ -76,12 +80,16 @@ export class Registration implements SipRegistration {
     this.#callId = newCallId(context);
     this.#fromTag = context.random.token();
     this.#contactToken = `-${context.random.token()}`;
-    context.log.begin(this.#callId, options.id);
+    context.log.begin(this.#logKey, { id: options.id, kind: "registration" });
     this.#register();
   }
 
   get id(): string {
     return this.#options.id;
+  }
+
+  get #logKey() {
+    return { callId: this.#callId, tag: this.#fromTag };
   }
 
   get username(): string {
@@ -108,7 +116,7 @@ export class Registration implements SipRegistration {
         });
       });
     }
-    this.#context.log.end(this.#callId);
+    this.#context.log.end(this.#logKey, this.id);
     this.#forgotten();
   }
 
@@ -121,15 +129,17 @@ export class Registration implements SipRegistration {
   }
 
   #settled(outcome: Outcome): void {
-    const { status, reason, response, retryAfterMs } = outcome;
+    const { status, reason, response, retryAfterMs, address } = outcome;
     const isSuccess = status >= 200 && status < 300;
     const least =
       response === null ? null : wholeNumber(headerOf(response, "min-expires") ?? "", MAX_EXPIRES_S);
-    if (status === 423 && least !== null && least > this.#expiresS) {
+    if (status === 423 && least !== null && least > this.#expiresS && this.#raises < MAX_RAISES) {
       this.#expiresS = least;
+      this.#raises += 1;
       this.#register();
       return;
     }
+    this.#raises = 0;
     this.#isRegistered = isSuccess;
     if (!isSuccess) this.#stopKeepAlive();
     let nextInMs = Math.max(backoffMs(BACKOFF, this.#failures), retryAfterMs ?? 0);
@@ -140,7 +150,7 @@ export class Registration implements SipRegistration {
     this.#stopTimer = this.#context.clock.after(nextInMs, () => {
       this.#register();
     });
-    this.#listener.changed({ successful: isSuccess, status, reason, nextInMs });
+    this.#listener.changed({ successful: isSuccess, status, reason, nextInMs, address });
   }
 
   /** Datagrams through which an address translation remembers us. */
@@ -174,10 +184,10 @@ export class Registration implements SipRegistration {
         final: (response, { source }) => {
           if (response.status < 300 && expiresS > 0) this.#keepAlive(source);
           const { status, reason, retryAfterMs } = failureOf(response);
-          settled({ status, reason, response, retryAfterMs });
+          settled({ status, reason, response, retryAfterMs, address: source.address });
         },
         failed: ({ status, reason, retryAfterMs }) => {
-          settled({ status, reason, response: null, retryAfterMs });
+          settled({ status, reason, response: null, retryAfterMs, address: null });
         },
       },
     }).begin();
@@ -193,8 +203,9 @@ export class Registration implements SipRegistration {
     });
     const contact = contactFor(
       this.#context,
-      hop.transport,
+      hop,
       `${escapedUser(this.#options.username)}${this.#contactToken}`,
+      this.#registrar.scheme === "sips",
     );
     return {
       kind: "request",
@@ -221,4 +232,5 @@ interface Outcome {
   readonly reason: string;
   readonly response: SipResponse | null;
   readonly retryAfterMs: number | null;
+  readonly address: string | null;
 }

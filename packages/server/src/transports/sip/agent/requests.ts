@@ -2,7 +2,7 @@
 
 import { dialogOfRequest } from "../dialogs/dialog.ts";
 import { isTooShort, MIN_REFRESH_S } from "../dialogs/refresh-timer.ts";
-import { headerOf, tokensOf } from "../message/headers.ts";
+import { headerOf, listOf, tokensOf } from "../message/headers.ts";
 import type { SipRequest } from "../message/message.ts";
 import type { ResponseParts } from "../message/serialize.ts";
 import { SUPPORTED_OPTIONS } from "./context.ts";
@@ -14,6 +14,13 @@ export function unsupported(request: SipRequest): ResponseParts | null {
   return { status: 420, headers: [{ name: "unsupported", value: unknown.join(", ") }] };
 }
 
+/** Whether an answer may have a session description; without Accept it may (RFC 3261, 20.1). */
+function takesDescriptions(request: SipRequest): boolean {
+  const types = listOf(request, "accept");
+  if (types === null || types.length === 0) return true;
+  return types.some((type) => /^(?:\*\/\*|application\/(?:\*|sdp))\s*(?:;|$)/i.test(type.trim()));
+}
+
 /** Of an INVITE that begins a call. */
 export function refusalOf(request: SipRequest): ResponseParts | null {
   const type = (headerOf(request, "content-type") ?? "").split(";")[0]?.trim().toLowerCase();
@@ -23,6 +30,7 @@ export function refusalOf(request: SipRequest): ResponseParts | null {
   const encoding = headerOf(request, "content-encoding")?.toLowerCase() ?? "identity";
   if (encoding !== "identity")
     return { status: 415, headers: [{ name: "accept-encoding", value: "identity" }] };
+  if (!takesDescriptions(request)) return { status: 406, reason: "Not Acceptable" };
   // The call that is to be replaced is not one of ours: no call of ours can be (RFC 3891, 3).
   if (headerOf(request, "replaces") !== null) return { status: 481 };
   if (isTooShort(request))

@@ -3,7 +3,7 @@
 import { errorOf } from "../../../pacing/error-text.ts";
 import type { Clock } from "../../../pacing/clock.ts";
 import type { AllowedTargets } from "../../../net/address-filter.ts";
-import { keyOfRequest } from "../dialogs/dialog.ts";
+import { callerKey, keyOfRequest } from "../dialogs/dialog.ts";
 import type { SipRequest } from "../message/message.ts";
 import { tagOf } from "../message/name-addr.ts";
 import { parseMessage, type Parsed } from "../message/parse.ts";
@@ -11,32 +11,34 @@ import { parseUri } from "../message/uri.ts";
 import { viaFrom, viaText } from "../message/via.ts";
 import { locate, type SipDns } from "../routing/locate.ts";
 import type { SipNetwork } from "../sockets/sockets.ts";
+import type { ResponseParts } from "../message/serialize.ts";
 import { canceledKey, serverKey } from "../transactions/keys.ts";
-import { serialize } from "../message/serialize.ts";
 import type { ServerTransaction } from "../transactions/server-transaction.ts";
 import { Transactions, type TransactionLimits } from "../transactions/transactions.ts";
-import type { Hop } from "../transactions/wire.ts";
+import type { Hop, SendFailed } from "../transactions/wire.ts";
 import type {
   OutgoingInvite,
   OutgoingInviteListener,
   OutgoingInviteOptions,
   PingOptions,
+  PingOutcome,
   RegistrationListener,
   RegistrationOptions,
-  SipOutcome,
   SipRegistration,
   SipSource,
   SipTransportName,
   SipUserAgent,
   UserAgentListener,
 } from "../user-agent.ts";
-import { ABILITIES, ALLOW, OTHER_METHODS, type AgentContext, type SipRandom } from "./context.ts";
+import { ABILITIES, ALLOW, contactFor, OTHER_METHODS, type AgentContext, type SipRandom } from "./context.ts";
 import { sendOnce } from "./flow.ts";
 import { guardedClock } from "./guarded-clock.ts";
+import { sendGuarded } from "../sockets/key-guard.ts";
 import { IncomingCall } from "./incoming-call.ts";
 import { MessageLog } from "./message-log.ts";
 import { OutgoingCall } from "./outgoing-call.ts";
 import { ping } from "./ping.ts";
+import { addressTowards, type OwnAddresses } from "../sockets/own-addresses.ts";
 import { Registration } from "./registration.ts";
 import { refusalOf, unsupported } from "./requests.ts";
 
@@ -45,10 +47,12 @@ interface AgentOptions {
   readonly network: SipNetwork;
   readonly listener: UserAgentListener;
   readonly isKnown: (address: string) => boolean;
+  /** A request is sent there. */
+  readonly asked: (address: string) => void;
   readonly dns: SipDns;
   readonly random: SipRandom;
   readonly allowed: AllowedTargets;
-  readonly announcedAddress: string;
+  readonly addresses: OwnAddresses;
   readonly transports: readonly SipTransportName[];
   readonly families: readonly (4 | 6)[];
   readonly isRefused: (host: string) => boolean;
@@ -60,8 +64,8 @@ const MAX_OPEN_INVITES = 2_000;
 /** What peers may take for their answers when the user agent is closed. */
 export const CLOSE_LIMIT_MS = 3_000;
 const CLOSE_CHECK_MS = 20;
-/** Of a request for a call that still rings. */
-const RETRY_SOON = [{ name: "retry-after", value: "2" }];
+/** Seconds that a peer waits at most with a request for a call that still rings (RFC 3311, 5.2). */
+const MOST_RETRY_AFTER_S = 10;
 /** Requests that belong to a dialog and came without one. */
 const WITHIN_DIALOGS: ReadonlySet<string> = new Set(["BYE", "INFO", "UPDATE", "PRACK", "REFER", "NOTIFY"]);
 
@@ -76,18 +80,28 @@ export class UserAgent implements SipUserAgent {
 
   constructor(options: AgentOptions) {
     this.#options = options;
-    const { network, listener, random, announcedAddress, dns, allowed, transports, families } = options;
+    const { network, listener, random, addresses, dns, allowed, transports, families } = options;
     const clock = guardedClock(options.clock, (error) => {
       listener.faulted(error);
     });
-    const log = new MessageLog(clock, (entry) => {
-      listener.logged(entry);
-    });
+    const log = new MessageLog(
+      clock,
+      {
+        logged: (entry) => {
+          listener.logged(entry);
+        },
+        logEnded: (owner) => listener.logEnded?.(owner),
+      },
+      ({ transport, address }) => ({
+        address: addressTowards(address, addresses),
+        port: network.bound.find((bound) => bound.transport === transport)?.port ?? null,
+      }),
+    );
     const transactions = new Transactions({
       clock,
       send: (message, hop, failed) => {
-        log.add("sent", message, hop);
-        network.send(serialize(message), hop, this.#guarded(failed));
+        if (message.kind === "request") options.asked(hop.address);
+        sendGuarded({ network, log }, message, hop, this.#guardedFailure(failed));
       },
       listener: {
         requested: (request, transaction) => {
@@ -106,9 +120,11 @@ export class UserAgent implements SipUserAgent {
       transactions,
       log,
       listener,
-      announcedAddress,
+      announcedAddress: addressTowards("", addresses),
+      announcedTowards: (peer) => addressTowards(peer, addresses),
       isRefused: options.isRefused,
       calls: new Map(),
+      callers: new Set(),
       locate: async (text) => {
         const uri = parseUri(text);
         if (uri === null) throw new Error("the address is not a SIP URI");
@@ -122,9 +138,19 @@ export class UserAgent implements SipUserAgent {
   }
 
   /** Live transactions and calls, for the checks of memory in tests. */
-  get load(): { readonly transactions: number; readonly calls: number; readonly invites: number } {
-    const { transactions, calls } = this.#context;
-    return { transactions: transactions.count, calls: calls.size, invites: this.#incoming.size };
+  get load(): {
+    readonly transactions: number;
+    readonly calls: number;
+    readonly callers: number;
+    readonly invites: number;
+  } {
+    const { transactions, calls, callers } = this.#context;
+    return {
+      transactions: transactions.count,
+      calls: calls.size,
+      callers: callers.size,
+      invites: this.#incoming.size,
+    };
   }
 
   /** From the network: one message that was not parsed yet. */
@@ -152,7 +178,7 @@ export class UserAgent implements SipUserAgent {
     return registration;
   }
 
-  ping(options: PingOptions): Promise<SipOutcome> {
+  ping(options: PingOptions): Promise<PingOutcome> {
     this.#checkOpen();
     return ping(this.#context, options);
   }
@@ -179,6 +205,14 @@ export class UserAgent implements SipUserAgent {
     if (this.#isClosed) throw new Error("the user agent is closed");
   }
 
+  #guardedFailure(failed: SendFailed): SendFailed {
+    return (error) => {
+      this.#guarded(() => {
+        failed(error);
+      })();
+    };
+  }
+
   #guarded(act: () => void): () => void {
     return () => {
       try {
@@ -190,7 +224,7 @@ export class UserAgent implements SipUserAgent {
   }
 
   #read(parsed: Parsed, hop: Hop): void {
-    const { log, transactions, announcedAddress } = this.#context;
+    const { log, transactions, announcedTowards } = this.#context;
     switch (parsed.kind) {
       case "dropped":
         return;
@@ -199,7 +233,7 @@ export class UserAgent implements SipUserAgent {
         return;
       case "response":
         // Not for us: another agent's branch, or a reflection (RFC 3261, 18.1.2).
-        if (parsed.response.via.host !== announcedAddress.toLowerCase()) return;
+        if (parsed.response.via.host !== announcedTowards(hop.address).toLowerCase()) return;
         log.add("received", parsed.response, hop);
         transactions.respond(parsed.response, hop);
         return;
@@ -251,6 +285,11 @@ export class UserAgent implements SipUserAgent {
       transaction.answer({ status: 503, toTag, headers: [{ name: "retry-after", value: "10" }] });
       return;
     }
+    // A call with this Call-ID and this tag goes on: it came by another way, or its caller counts on it to be one call.
+    if (this.#context.callers.has(callerKey(request))) {
+      transaction.answer({ status: 482, toTag });
+      return;
+    }
     const user = parseUri(request.uri)?.user ?? null;
     const registration = [...this.#registrations].find((one) => one.isContact(user)) ?? null;
     const key = serverKey(request);
@@ -274,19 +313,46 @@ export class UserAgent implements SipUserAgent {
 
   /** A request in a dialog that has no answer yet, or in none. */
   #early(request: SipRequest, transaction: ServerTransaction): void {
-    const tag = tagOf(request.to);
+    const tag = tagOf(request.to) ?? "";
     const invite = [...this.#incoming.values()].find(
       ({ callId, localTag }) => callId === request.callId && localTag === tag,
     );
-    const isRinging = [...this.#outgoing].some(({ callId }) => callId === request.callId);
-    if (invite === undefined && !isRinging) transaction.answer({ status: 481 });
-    else if (invite === undefined) transaction.answer({ status: 500, headers: RETRY_SOON });
+    const outgoing = [...this.#outgoing].find(
+      ({ callId, localTag }) => callId === request.callId && localTag === tag,
+    );
+    if (invite === undefined && outgoing === undefined) transaction.answer({ status: 481 });
+    else if (request.method === "UPDATE")
+      transaction.answer(this.#updateAnswer(request, transaction, invite, outgoing));
+    else if (invite === undefined) transaction.answer(this.#later());
     else if (request.method === "PRACK")
       transaction.answer({ status: invite.acknowledged(request) ? 200 : 481 });
     else if (request.method === "BYE") {
       transaction.answer({ status: 200 });
       invite.cancelBy(487);
-    } else transaction.answer({ status: 500, headers: RETRY_SOON });
+    } else transaction.answer(this.#later());
+  }
+
+  /** RFC 3311, 5.2. The media of a call are opened for its answer, so nothing can be agreed on before. */
+  #updateAnswer(
+    request: SipRequest,
+    transaction: ServerTransaction,
+    invite: IncomingCall | undefined,
+    outgoing: OutgoingCall | undefined,
+  ): ResponseParts {
+    // It changes no media, such as a refresh, or the name of the other side.
+    if (request.body.length === 0) {
+      const contact = contactFor(this.#context, transaction.hop, null);
+      return { status: 200, headers: [contact, ...ABILITIES] };
+    }
+    // Our offer, or that of the peer, has no answer yet.
+    if (outgoing !== undefined && !outgoing.isAnsweredEarly(tagOf(request.from))) return { status: 491 };
+    if (invite !== undefined && invite.offer !== null) return this.#later();
+    return { status: 504 };
+  }
+
+  #later(): ResponseParts {
+    const seconds = Math.floor(this.#context.random.fraction() * (MOST_RETRY_AFTER_S + 1));
+    return { status: 500, headers: [{ name: "retry-after", value: String(seconds) }] };
   }
 }
 

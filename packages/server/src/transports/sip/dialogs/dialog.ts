@@ -80,6 +80,11 @@ export function dialogKey(callId: string, localTag: string, remoteTag: string): 
   return `${callId} ${localTag} ${remoteTag}`;
 }
 
+/** The same for all INVITEs that begin one call of a caller, whatever way they came. */
+export function callerKey({ callId, from }: SipRequest): string {
+  return `${callId} ${tagOf(from) ?? ""}`;
+}
+
 /** Of a request that the peer sends in a dialog. */
 export function keyOfRequest({ callId, to, from }: SipRequest): string {
   return dialogKey(callId, tagOf(to) ?? "", tagOf(from) ?? "");

@@ -10,6 +10,7 @@ import type { RtpTransportOptions } from "../../rtc/leg.ts";
 import { LifeSigns } from "../../rtc/life-signs.ts";
 import type { PeerFaults } from "../../rtc/peer.ts";
 import { RTP_AHEAD_MS, type RtpMedia, type RtpSocketOptions } from "../../rtc/rtp-media.ts";
+import { Relay, type RelayTarget } from "./relay.ts";
 import { isRtcp } from "./rtp-packet.ts";
 import { openRtpSockets, type RtpSockets } from "./rtp-sockets.ts";
 import { RtpStream } from "./rtp-stream.ts";
@@ -97,6 +98,7 @@ class RtpTransport implements HostedTransport {
   #isReceiving = false;
   #isMuxed = false;
   #isClosed = false;
+  #relay: Relay | null = null;
 
   constructor(
     sockets: RtpSockets,
@@ -111,8 +113,8 @@ class RtpTransport implements HostedTransport {
     this.#silenceLimitMs = options.silenceLimitMs;
     this.#ended = ended;
     this.#stream = new RtpStream(options.sampleRateHz, {
-      audio: (samples) => listener.audio(samples),
-      digit: (key) => listener.digit(key),
+      audio: (samples) => (this.#relay ?? listener).audio(samples),
+      digit: (key) => (this.#relay ?? listener).digit(key),
       tooManyDigits: () => listener.problem("too_many_digits"),
       sign: () => this.#signs.heard(),
       played: (position) => listener.played(position),
@@ -159,6 +161,28 @@ class RtpTransport implements HostedTransport {
     if (!this.#isClosed) this.#stream.digits(digits);
   }
 
+  playMusic(samples: Int16Array | null): void {
+    this.#stream.playMusic(samples);
+  }
+
+  relayTo(other: HostedTransport): void {
+    if (other.relayed === undefined || this.#isClosed) return;
+    const target: RelayTarget = {
+      outputSampleRateHz: other.outputSampleRateHz,
+      relayed: (frame) => other.relayed?.(frame) ?? false,
+      sendDigits: (digits) => other.sendDigits?.(digits),
+    };
+    this.#relay?.close();
+    this.#relay = new Relay(this.inputSampleRateHz, target);
+    // What was to be played before is not for the other side of the bridge.
+    this.#stream.clear();
+    this.#stream.playMusic(null);
+  }
+
+  relayed(frame: Int16Array): boolean {
+    return !this.#isClosed && this.#stream.relay(frame);
+  }
+
   /** SIP has no messages for a client. */
   sendData(_message: ServerDataMessage): void {}
 
@@ -197,6 +221,8 @@ class RtpTransport implements HostedTransport {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#stream.close(clocks());
+    this.#relay?.close();
+    this.#relay = null;
     this.#signs.close();
     this.#listener.closed(regular, code);
     // The last report is on its way by then.
@@ -209,6 +235,6 @@ function clocks(): { nowMs: number; wallMs: number } {
 }
 
 function send(socket: Socket, datagram: Buffer, { address, port }: { address: string; port: number }): void {
-  // What cannot be sent is lost, as on any network.
-  socket.send(datagram, port, address, () => undefined);
+  // What cannot be sent is lost, as on any network; without a callback nobody is told.
+  socket.send(datagram, port, address);
 }

@@ -84,6 +84,11 @@ export class RtpReceiver {
     return this.#latch.place ?? this.#named;
   }
 
+  /** Media have come from where RTP is sent to. */
+  get hasHeard(): boolean {
+    return this.#latch.place !== null;
+  }
+
   get #named(): RtpMedia["remote"] | null {
     const remote = this.#media?.remote;
     return remote === undefined || isUnspecified(remote.address) ? null : remote;

@@ -11,6 +11,8 @@ import { silence } from "../../../media/silence.ts";
 import type { AudioCodec } from "../../rtc/codec.ts";
 import { CODEC_RATE_HZ, RTP_CLOCK_HZ, type RtpCodecName, type RtpMedia } from "../../rtc/rtp-media.ts";
 import { openCodec } from "./codecs.ts";
+import { MusicLoop } from "./music-loop.ts";
+import { MOST_RELAYED_FRAMES } from "./relay.ts";
 import type { SenderInfo } from "./rtcp.ts";
 import { RTP_HEADER_BYTES, rtpPacketOf } from "./rtp-packet.ts";
 import { isSameKey } from "./rtp-receiver.ts";
@@ -49,6 +51,7 @@ export class RtpSender {
   readonly #random: StreamRandom;
   readonly #queue = new SendQueue();
   readonly #events = new EventSender();
+  readonly #music = new MusicLoop();
   /** Frames of keys as tones, where the other side knows no telephone events. */
   readonly #tones: Int16Array[] = [];
   #framer: Framer | null = null;
@@ -82,20 +85,36 @@ export class RtpSender {
     if (this.#codec?.name !== name) await this.#open(name);
     if (former !== null && RTP_CLOCK_HZ[former.send.codec] !== RTP_CLOCK_HZ[name]) {
       // Timestamps of another clock need a stream of their own (RFC 7160).
-      this.#sentBefore += this.#stream.packets;
-      this.#stream = this.#newStream();
+      this.#restart();
     }
     if (media.srtp === null) this.#srtp = null;
     else if (this.#srtp === null || !isSameKey(former?.srtp?.local, media.srtp.local)) {
       this.#srtp = new SrtpSender(media.srtp.local);
+      // Somebody new counts the turns of the sequence numbers from 0 (RFC 3711, 3.3.1).
+      if (former !== null) this.#restart();
     }
     if (former?.isSending !== media.isSending) this.#isFirst = true;
     this.#media = media;
   }
 
+  #restart(): void {
+    this.#sentBefore += this.#stream.packets;
+    this.#stream = this.#newStream();
+  }
+
   /** False: the frame was dropped, because too many wait. */
   push(frame: Int16Array): boolean {
     return this.#queue.push(frame);
+  }
+
+  /** A frame of a bridge. False: it was left out, because those before it still wait. */
+  relay(frame: Int16Array): boolean {
+    return this.#queue.waiting < MOST_RELAYED_FRAMES && this.#queue.push(frame);
+  }
+
+  /** At the rate of the call, in a loop while no frame waits; null: silence. */
+  playMusic(samples: Int16Array | null): void {
+    this.#music.set(samples);
   }
 
   mark(position: number): void {
@@ -127,7 +146,7 @@ export class RtpSender {
    */
   next(played: (position: number) => void): Buffer | null {
     for (const position of this.#queue.passed()) played(position);
-    const samples = this.#queue.take();
+    const samples = this.#queue.take() ?? this.#music.next(frameSamples(this.#rateHz));
     const media = this.#media;
     if (media === null || this.#codec === null) return null;
     const timestamp = this.#stream.timestamp;

@@ -2,12 +2,14 @@
 
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { initResampler } from "../../../media/resample.ts";
+import { likeness } from "../../../media/testing/likeness.ts";
 import { seeded } from "../../../media/testing/seeded.ts";
 import { sine, tonePower } from "../../../media/testing/signals.ts";
 import { readSpeechFixture } from "../../../ports/testing/speech-fixtures.ts";
 import { CODEC_RATE_HZ, type RtpCodecName } from "../../rtc/rtp-media.ts";
 import { MAX_DATAGRAMS, MAX_STRANGE_DATAGRAMS } from "./rtp-receiver.ts";
 import { rtpPacketOf } from "./rtp-packet.ts";
+import { MAX_UNCONFIRMED_PACKETS } from "./rtp-stream.ts";
 import { KEPT_MS } from "./source-latch.ts";
 import { keyOf, mediaTowards, NO_FAULTS, RtpPair } from "./testing/rtp-pair.ts";
 
@@ -34,31 +36,6 @@ function frameAt(samples: Int16Array, frame: number, rateHz: number): Int16Array
   return samples.subarray((frame * rateHz) / 50, ((frame + 1) * rateHz) / 50);
 }
 
-/** Loudness of each 20 ms, which a codec and a concealment keep. */
-function envelope(samples: Int16Array, rateHz: number): number[] {
-  const size = rateHz / 50;
-  return Array.from({ length: Math.floor(samples.length / size) }, (_, n) => {
-    const frame = samples.subarray(n * size, (n + 1) * size);
-    return Math.sqrt(frame.reduce((sum, sample) => sum + sample * sample, 0) / size);
-  });
-}
-
-/** 1: as loud at every moment; at the best of a few delays. */
-function likeness(sent: Int16Array, heard: Int16Array, rateHz: number): number {
-  const [one, two] = [envelope(sent, rateHz), envelope(heard, rateHz)];
-  const at = (delay: number): number => {
-    let [product, first, second] = [0, 0, 0];
-    for (const [n, value] of one.entries()) {
-      const other = two[n + delay] ?? 0;
-      product += value * other;
-      first += value * value;
-      second += other * other;
-    }
-    return product / Math.sqrt(first * second);
-  };
-  return Math.max(...Array.from({ length: 16 }, (_, delay) => at(delay)));
-}
-
 describe.each(CODECS)("%s", (codec) => {
   const rateHz = CODEC_RATE_HZ[codec];
   const frames = 150;
@@ -74,13 +51,17 @@ describe.each(CODECS)("%s", (codec) => {
       pair.a.stream.push(frameAt(speech, frame, rateHz));
       pair.b.stream.push(frameAt(speech, frames - 1 - frame, rateHz));
     });
-    expect(likeness(speech, pair.b.samples(), rateHz)).toBeGreaterThan(0.95);
+    expect(likeness({ samples: speech, rateHz }, { samples: pair.b.samples(), rateHz })).toBeGreaterThan(
+      0.95,
+    );
     expect(pair.b.samples().length).toBe((frames * rateHz) / 50);
     const backwards = new Int16Array(speech.length);
     for (let n = 0; n < frames; n += 1) {
       backwards.set(frameAt(speech, frames - 1 - n, rateHz), (n * rateHz) / 50);
     }
-    expect(likeness(backwards, pair.a.samples(), rateHz)).toBeGreaterThan(0.95);
+    expect(likeness({ samples: backwards, rateHz }, { samples: pair.a.samples(), rateHz })).toBeGreaterThan(
+      0.95,
+    );
   });
 
   it("makes up for a tenth of the packets, with jitter and in another order", async () => {
@@ -88,9 +69,46 @@ describe.each(CODECS)("%s", (codec) => {
     await pair.agree(codec, { isSecure: true });
     const speech = speechAt(rateHz, frames);
     pair.run(frames, (frame) => pair.a.stream.push(frameAt(speech, frame, rateHz)));
-    expect(likeness(speech, pair.b.samples(), rateHz)).toBeGreaterThan(0.85);
+    expect(likeness({ samples: speech, rateHz }, { samples: pair.b.samples(), rateHz })).toBeGreaterThan(
+      0.85,
+    );
     expect(pair.b.samples().length).toBeGreaterThan((0.93 * frames * rateHz) / 50);
     expect(pair.b.samples().length).toBeLessThanOrEqual((frames * rateHz) / 50);
+  });
+});
+
+describe("an address that was only named", () => {
+  const named = (to: number, isConfirmed: boolean) =>
+    mediaTowards(2, "PCMU", {
+      isConfirmed,
+      remote: { address: `192.0.2.${String(to)}`, port: 4_000, rtcpPort: 4_001 },
+      sources: [`192.0.2.${String(to)}`],
+    });
+  const packetsTo = (pair: RtpPair): number => pair.a.sent.filter((datagram) => datagram[1] === 0).length;
+
+  it("gets few packets of a call until media come from it, also when it changes", async () => {
+    const pair = opened(8_000);
+    await pair.a.stream.agree(named(9, false));
+    pair.run(MAX_UNCONFIRMED_PACKETS + 100);
+    expect(packetsTo(pair)).toBe(MAX_UNCONFIRMED_PACKETS - 1);
+    const sent = pair.a.sent.length;
+    for (const to of [10, 11, 12]) {
+      await pair.a.stream.agree(named(to, false));
+      pair.run(300);
+    }
+    // Neither packets nor reports.
+    expect(pair.a.sent).toHaveLength(sent);
+    await pair.a.stream.agree(named(2, false));
+    await pair.b.stream.agree(mediaTowards(1, "PCMU"));
+    pair.run(100);
+    expect(pair.a.sent.length).toBeGreaterThan(sent + 95);
+  });
+
+  it("is sent to at once and all the time where the signalling comes from it", async () => {
+    const pair = opened(8_000);
+    await pair.a.stream.agree(named(9, true));
+    pair.run(MAX_UNCONFIRMED_PACKETS + 100);
+    expect(packetsTo(pair)).toBeGreaterThan(MAX_UNCONFIRMED_PACKETS + 90);
   });
 });
 

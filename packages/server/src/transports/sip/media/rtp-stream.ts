@@ -9,6 +9,11 @@ import type { Place } from "./source-latch.ts";
 
 /** Between two reports, on average; each wait is between a half and one and a half of it (RFC 3550, section 6.2). */
 const REPORT_EVERY_MS = 5_000;
+/**
+ * Packets of a call to an address that the other side has named, from which no media have come and the signalling comes
+ * neither: 10 s. Whoever names somebody else's address has that much sent there, however often it is changed.
+ */
+export const MAX_UNCONFIRMED_PACKETS = 500;
 /** A name of the source that says nothing about this machine. */
 const CNAME_BITS = 48;
 
@@ -35,6 +40,7 @@ export class RtpStream {
   #media: RtpMedia | null = null;
   #agreeing: Promise<void> = Promise.resolve();
   #reportAtMs: number | null = null;
+  #unconfirmed = 0;
   #isClosed = false;
 
   constructor(sampleRateHz: number, listener: StreamListener) {
@@ -68,6 +74,14 @@ export class RtpStream {
     return this.#sender.push(frame);
   }
 
+  relay(frame: Int16Array): boolean {
+    return this.#sender.relay(frame);
+  }
+
+  playMusic(samples: Int16Array | null): void {
+    this.#sender.playMusic(samples);
+  }
+
   mark(position: number): void {
     this.#sender.mark(position);
   }
@@ -92,10 +106,21 @@ export class RtpStream {
   next(clocks: Clocks): void {
     const datagram = this.#sender.next(this.#played);
     const place = this.#receiver.place;
-    if (datagram !== null && place !== null) this.#listener.sendRtp(datagram, place);
+    if (datagram !== null && place !== null && this.#maySend) {
+      if (!this.#isConfirmed) this.#unconfirmed += 1;
+      this.#listener.sendRtp(datagram, place);
+    }
     this.#receiver.tick(clocks.nowMs);
     this.#reportAtMs ??= nextReportMs(clocks.nowMs);
     if (clocks.nowMs >= this.#reportAtMs) this.#report(clocks, false);
+  }
+
+  get #isConfirmed(): boolean {
+    return this.#receiver.hasHeard || this.#media?.isConfirmed === true;
+  }
+
+  get #maySend(): boolean {
+    return this.#isConfirmed || this.#unconfirmed < MAX_UNCONFIRMED_PACKETS;
   }
 
   skip(frames: number): void {
@@ -119,7 +144,7 @@ export class RtpStream {
   #report({ nowMs, wallMs }: Clocks, isLast: boolean): void {
     this.#reportAtMs = nextReportMs(nowMs);
     const place = this.#receiver.rtcpPlace;
-    if (this.#media === null || place === null) return;
+    if (this.#media === null || place === null || !this.#maySend) return;
     const report = rtcpPacketOf({
       ssrc: this.#sender.ssrc,
       cname: this.#cname,

@@ -25,6 +25,11 @@ export class SendQueue {
     return true;
   }
 
+  /** Frames that wait. */
+  get waiting(): number {
+    return this.#frames;
+  }
+
   mark(position: number): void {
     if (this.#marks >= MAX_MARKS) return;
     this.#entries.push({ kind: "mark", position });

@@ -62,10 +62,28 @@ export interface SipMedia {
   accept(answer: string): void;
   /** The other side has refused our offer, or offers something itself. */
   dropOffer(): void;
-  /** Makes it the medium of a call; once, and not before something is agreed on. */
-  attach(listener: TransportListener): LegTransport;
+  /**
+   * Makes it the medium of a call; once, and not before something is agreed on.
+   *
+   * @param sampleRateHz of both directions, where it is not that of the codec
+   */
+  attach(listener: TransportListener, sampleRateHz?: number): LegTransport;
+  /** Plays samples at the rate of the transport in a loop, while nothing else is to be sent. Null: silence. */
+  playMusic(samples: Int16Array | null): void;
+  /** From now on each side hears the other one; see `RtpLeg.bridge`. */
+  bridge(other: SipMedia): boolean;
+  /** Negotiates the same media with somebody else, who gets them with the answer. Until then all stays as it is. */
+  successor(encryption: MediaEncryption): SuccessorMedia;
+  /** The other side is gone, and nobody has taken its place yet: nothing is sent, and silence ends nothing. */
+  pause(): void;
   /** Releases the ports; an attached transport is closed. Idempotent. */
   close(): Promise<void>;
+}
+
+export interface SuccessorMedia {
+  offer(): string;
+  /** From now on the media are those of whoever has answered. @throws SdpError: all stays as it was */
+  accept(answer: string): void;
 }
 
 /**
@@ -114,7 +132,8 @@ async function open(options: SipMediaOptions, address: MediaAddress | null): Pro
 
 class LegMedia implements SipMedia {
   readonly #leg: RtpLeg;
-  readonly #exchange: OfferAnswer;
+  readonly #exchangeFor: (encryption: MediaEncryption, signallingAddress: string | null) => OfferAnswer;
+  #exchange: OfferAnswer;
   readonly #silenceLimitMs: number;
   #media: RtpMedia | null = null;
   #transport: LegTransport | null = null;
@@ -126,20 +145,22 @@ class LegMedia implements SipMedia {
     const { encryption, signallingAddress, mayUse, codecs = DEFAULT_CODECS } = options;
     this.#leg = leg;
     this.#silenceLimitMs = options.silenceLimitMs ?? RTP_SILENCE_LIMIT_MS;
-    this.#exchange = new OfferAnswer({
-      address,
-      port: leg.port,
-      rtcpPort: leg.rtcpPort,
-      originId: String(randomInt(2 ** 47)),
-      key: {
-        key: Uint8Array.from(randomBytes(KEY_BYTES)),
-        salt: Uint8Array.from(randomBytes(SALT_BYTES)),
-      },
-      encryption,
-      codecs,
-      signallingAddress,
-      mayUse,
-    });
+    this.#exchangeFor = (wanted, signalling) =>
+      new OfferAnswer({
+        address,
+        port: leg.port,
+        rtcpPort: leg.rtcpPort,
+        originId: String(randomInt(2 ** 47)),
+        key: {
+          key: Uint8Array.from(randomBytes(KEY_BYTES)),
+          salt: Uint8Array.from(randomBytes(SALT_BYTES)),
+        },
+        encryption: wanted,
+        codecs,
+        signallingAddress: signalling,
+        mayUse,
+      });
+    this.#exchange = this.#exchangeFor(encryption, signallingAddress);
   }
 
   get isHeld(): boolean {
@@ -183,7 +204,36 @@ class LegMedia implements SipMedia {
     this.#exchange.dropOffer();
   }
 
-  attach(listener: TransportListener): LegTransport {
+  successor(encryption: MediaEncryption): SuccessorMedia {
+    // Its own keys: those of this side are known to the other one.
+    const exchange = this.#exchangeFor(encryption, null);
+    return {
+      offer: () => exchange.offer(false),
+      accept: (answer) => {
+        const agreement = exchange.accept(answer);
+        this.#exchange = exchange;
+        this.#isHolding = false;
+        this.#offersHold = false;
+        this.#agree(agreement);
+      },
+    };
+  }
+
+  pause(): void {
+    if (this.#media === null) return;
+    this.#agree({ media: { ...this.#media, isSending: false, isReceiving: false }, isHeld: true });
+  }
+
+  playMusic(samples: Int16Array | null): void {
+    this.#leg.playMusic(samples);
+  }
+
+  bridge(other: SipMedia): boolean {
+    if (!(other instanceof LegMedia) || this.#transport === null || other.#transport === null) return false;
+    return this.#leg.bridge(other.#leg);
+  }
+
+  attach(listener: TransportListener, sampleRateHz?: number): LegTransport {
     const media = this.#media;
     if (media === null) throw new Error("no media are agreed on");
     if (this.#transport !== null) throw new Error("the media are those of a call already");
@@ -191,7 +241,7 @@ class LegMedia implements SipMedia {
     this.#transport = this.#leg.attach(
       {
         silenceLimitMs: this.#silenceLimitMs,
-        sampleRateHz: CODEC_RATE_HZ[codec],
+        sampleRateHz: sampleRateHz ?? CODEC_RATE_HZ[codec],
         outputEncoding: codec === "PCMU" ? "mulaw" : "pcm",
       },
       listener,

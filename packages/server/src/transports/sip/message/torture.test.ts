@@ -101,6 +101,7 @@ describe("valid messages", () => {
       { method: "!interesting-Method0123456789_*+`.%indeed'~" },
       501,
     ],
+    ["escapes in the method, which mean nothing there", { method: "RE%47IST%45R" }, 501],
     ["an escaped NUL in a user part", { line: "OPTIONS sip:null-%00-null@127.0.0.2 SIP/2.0" }, 200],
     ["escapes in the user part", { line: "OPTIONS sip:sips%3Auser%40example.com@127.0.0.2 SIP/2.0" }, 200],
     ["a semicolon in the user part", { line: "OPTIONS sip:user;par=u%40example.net@127.0.0.2 SIP/2.0" }, 200],
@@ -144,6 +145,47 @@ describe("valid messages", () => {
     expect(await answerTo(text({ without: ["Via"], headers: ["Via: SIP/2.0/UDP 127.0.0.1:5060"] }))).toBe(
       200,
     );
+  });
+
+  it("answers an INVITE as RFC 2543 has it: no branch, no tag, no Max-Forwards, no Content-Length", async () => {
+    const message = text({
+      method: "INVITE",
+      without: ["Via", "From", "Max-Forwards", "Content-Length"],
+      headers: [
+        "Via: SIP/2.0/UDP 127.0.0.1",
+        "From: <sip:+13035551111@127.0.0.1;user=phone>",
+        "Content-Type: application/sdp",
+      ],
+      body: "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n",
+    });
+    expect(await answerTo(message)).toBe(486);
+  });
+
+  it("tells requests apart whose branch is the cookie alone", async () => {
+    const world = new SipWorld();
+    await world.agent("127.0.0.2");
+    const bare = text({ without: ["Via"], headers: ["Via: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bK"] });
+    world.network.inject("127.0.0.1:5060", "127.0.0.2:5060", bare);
+    const other = bare.replace("Call-ID: torture", "Call-ID: another");
+    world.network.inject("127.0.0.1:5060", "127.0.0.2:5060", other);
+    await world.clock.advance(500);
+    const answers = world.network.carried
+      .filter(({ from }) => from === "127.0.0.2:5060")
+      .map(({ text: answer }) => /Call-ID: (\w+)/.exec(answer)?.[1]);
+    expect(answers).toEqual(["torture", "another"]);
+  });
+
+  it.each([
+    ["a parameter of the Contact", "Contact: <sip:+19725552222@gw1.example.net>;unknownparam"],
+    ["a parameter of the URI in the Contact", "Contact: <sip:+19725552222@gw1.example.net;unknownparam>"],
+    [
+      "header fields in the URI of the Contact",
+      "Contact: <sip:user@example.com?Route=%3Csip:sip.example.com%3E>",
+    ],
+    ["an escaped NUL in the Contact", "Contact: <sip:%00@host5.example.com>, <sip:%00%00@host5.example.com>"],
+  ])("reads a registration with %s, and answers that nobody registers here", async (_what, contact) => {
+    const parts = { method: "REGISTER", without: ["Contact"], headers: [contact] };
+    expect(await answerTo(text(parts))).toBe(405);
   });
 
   it("reads a body of several parts with bytes of any value", () => {
@@ -240,6 +282,11 @@ describe("messages that are not valid", () => {
       "a type of content that is not known",
       { method: "INVITE", headers: ["Content-Type: application/unknownformat"], body: "<audio/>" },
       415,
+    ],
+    [
+      "a wish for answers of another type than descriptions",
+      { method: "INVITE", headers: ["Accept: text/nobodyKnowsThis"] },
+      406,
     ],
     [
       "fields that may come once, and come twice",

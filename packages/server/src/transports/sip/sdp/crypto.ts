@@ -30,6 +30,13 @@ function keyOf(text: string): SrtpKey {
   return { key: bytes.slice(0, KEY_BYTES), salt: bytes.slice(KEY_BYTES) };
 }
 
+const CRYPTO_LINE = "a=crypto:";
+
+/** Whether a description has keys, which may be sent over TLS only. */
+export function hasKeys(description: Buffer | string): boolean {
+  return description.includes(CRYPTO_LINE);
+}
+
 /** The value of `a=crypto`. */
 export function cryptoValue({ tag, key }: CryptoLine): string {
   return `${tag} ${SUITE} inline:${Buffer.concat([key.key, key.salt]).toString("base64")}`;

@@ -67,6 +67,7 @@ describe("the answer to an offer", () => {
     ]);
     expect(media).toEqual({
       remote: { address: "192.0.2.5", port: 49_170, rtcpPort: 49_171 },
+      isConfirmed: false,
       isMuxed: false,
       sources: ["192.0.2.5", "198.51.100.3"],
       send: { payloadType: 8, codec: "PCMA" },

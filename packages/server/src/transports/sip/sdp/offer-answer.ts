@@ -249,6 +249,7 @@ export class OfferAnswer {
     const sources = [address, signallingAddress].filter((one) => one !== null && !isUnspecified(one));
     const media: RtpMedia = {
       remote: { address, port: theirs.port, rtcpPort: rtcpPortOf(theirs) },
+      isConfirmed: address === signallingAddress,
       isMuxed: hasAttribute(theirs.attributes, "rtcp-mux"),
       sources: [...new Set(sources)].filter((one) => one !== null),
       send: chosen.send,

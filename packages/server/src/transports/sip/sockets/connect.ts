@@ -1,7 +1,7 @@
 /** Connections that we open. The address has passed the filter (`locate`). */
 
 import { connect as connectPlain, type Socket } from "node:net";
-import { connect as connectSecure, rootCertificates } from "node:tls";
+import { connect as connectSecure, getCACertificates } from "node:tls";
 import type { Hop } from "../transactions/wire.ts";
 import type { TlsOptions } from "./inbound.ts";
 
@@ -16,7 +16,9 @@ export function connectStream(
     host: address,
     port,
     minVersion: "TLSv1.2",
+    // Stated, so that no variable of the environment switches the check off.
+    rejectUnauthorized: true,
     ...(serverName === null ? {} : { servername: serverName }),
-    ...(tls.authorities === undefined ? {} : { ca: [...rootCertificates, tls.authorities] }),
+    ...(tls.authorities === undefined ? {} : { ca: [...getCACertificates("default"), tls.authorities] }),
   });
 }

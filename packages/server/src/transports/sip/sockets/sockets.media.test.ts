@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { UserAgentOptions } from "../agent/open-user-agent.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../testing/certificate.ts";
 import { openLoopbackAgent } from "../testing/loopback-agent.ts";
+import { MAX_REFUSED_IN_A_ROW } from "./stream-connection.ts";
 import { CallRecord, inviteOptions, InviteRecord, NO_DNS, SDP_ANSWER } from "../testing/sip-world.ts";
 import type { SipUserAgent } from "../user-agent.ts";
 
@@ -99,7 +100,11 @@ describe("sockets", () => {
       }, WAIT);
       return record;
     };
-    expect((await call("other.example")).failure).toMatchObject({ cause: "unreachable", status: 503 });
+    expect((await call("other.example")).failure).toMatchObject({
+      cause: "unreachable",
+      status: 503,
+      code: "ERR_TLS_CERT_ALTNAME_INVALID",
+    });
     const record = await call("trunk.example");
     expect(record.events).toEqual(["answered"]);
     record.call?.hangUp();
@@ -137,6 +142,45 @@ describe("sockets", () => {
     }, WAIT);
   });
 
+  it("count the handshakes of TLS for their source, and let others in while they wait", async () => {
+    const tls = { port: 0, certificate: TEST_CERTIFICATE, key: TEST_KEY };
+    const { portOf } = await open({ tls, isKnown: () => false });
+    // None of them says anything, so that every handshake is under way.
+    const dialled = await Promise.all(Array.from({ length: 25 }, () => dial(portOf("tls"))));
+    await vi.waitFor(() => {
+      expect(dialled.filter(({ socket }) => socket.destroyed)).toHaveLength(5);
+    }, WAIT);
+    // The same source has no connection left over TCP either, until a handshake is given up.
+    const refused = await dial(portOf("tcp"));
+    await vi.waitFor(() => {
+      expect(refused.socket.destroyed).toBe(true);
+    }, WAIT);
+    for (const { socket } of dialled) socket.destroy();
+    await vi.waitFor(async () => {
+      const next = await dial(portOf("tcp"));
+      next.socket.write(OPTIONS(1));
+      await Promise.race([once(next.socket, "data"), once(next.socket, "close")]);
+      expect(next.text()).toContain("SIP/2.0 200 OK");
+    }, WAIT);
+  });
+
+  it("close a connection that goes on sending what is not read, and no other one", async () => {
+    const rates = { perSecond: 0, burst: 10 };
+    const floodLimits = { unknown: rates, known: rates, allUnknown: { perSecond: 0, burst: 1_000 } };
+    const { portOf } = await open({ isKnown: () => false, floodLimits });
+    const quiet = await dial(portOf("tcp"));
+    const { socket, text } = await dial(portOf("tcp"));
+    for (let n = 0; n < 10 + MAX_REFUSED_IN_A_ROW; n += 1) socket.write(OPTIONS(n));
+    await vi.waitFor(() => {
+      expect(text().match(/SIP\/2\.0 200 OK/g)).toHaveLength(10);
+    }, WAIT);
+    expect(socket.destroyed).toBe(false);
+    // Keep-alives count as messages.
+    socket.write("\r\n\r\n");
+    await once(socket, "close");
+    expect(quiet.socket.destroyed).toBe(false);
+  });
+
   it("drop the messages of a flood before they are read", async () => {
     const rates = { perSecond: 0, burst: 10 };
     const floodLimits = { unknown: rates, known: rates, allUnknown: { perSecond: 0, burst: 1_000 } };
@@ -160,6 +204,14 @@ describe("sockets", () => {
     await free.agent.close();
     expect(portOf("udp")).not.toBe(port);
     const outcome = await agent.ping({ id: "p", to: `sip:127.0.0.1:${String(port)};transport=tcp` });
-    expect(outcome).toMatchObject({ kind: "failed", failure: { cause: "unreachable", status: 503 } });
+    expect(outcome).toMatchObject({
+      kind: "failed",
+      failure: {
+        cause: "unreachable",
+        status: 503,
+        code: "ECONNREFUSED",
+        tried: { transport: "tcp", address: "127.0.0.1", port },
+      },
+    });
   });
 });

@@ -1,7 +1,7 @@
 /** UDP, TCP and TLS together: what the agent sends and receives. */
 
 import type { Clock } from "../../../pacing/clock.ts";
-import type { Hop } from "../transactions/wire.ts";
+import type { Hop, SendFailed } from "../transactions/wire.ts";
 import type { SipSource } from "../user-agent.ts";
 import { FloodGate, type FloodLimits } from "./flood-gate.ts";
 import type { TlsOptions } from "./inbound.ts";
@@ -12,7 +12,7 @@ import { openUdp } from "./udp.ts";
 export interface SipNetwork {
   readonly bound: readonly SipSource[];
   /** `failed` is called later, and at most once, when it is known that the message does not arrive. */
-  send(bytes: Buffer, hop: Hop, failed: () => void): void;
+  send(bytes: Buffer, hop: Hop, failed: SendFailed): void;
   isOpen(connection: number): boolean;
   close(): Promise<void>;
 }

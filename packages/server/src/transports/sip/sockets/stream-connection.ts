@@ -3,7 +3,8 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../../pacing/clock.ts";
 import { StreamFraming } from "../message/framing.ts";
-import { plainAddress } from "./inbound.ts";
+import type { SendFailed } from "../transactions/wire.ts";
+import { NotSent } from "./send-failure.ts";
 
 interface ConnectionOptions {
   readonly clock: Clock;
@@ -11,6 +12,8 @@ interface ConnectionOptions {
   /** We have opened it. */
   readonly isOurs: boolean;
   readonly isSecure: boolean;
+  /** Asked for each message and each keep-alive, before it is read. False: the source has sent too many. */
+  readonly admit: () => boolean;
   readonly message: (bytes: Buffer) => void;
   readonly closed: () => void;
 }
@@ -23,30 +26,31 @@ const FIRST_MESSAGE_MS = 10_000;
 const IDLE_LIMIT_MS = 3_600_000;
 /** A peer that does not read is closed; a message has up to 64 KB. */
 const MAX_UNSENT_BYTES = 1_048_576;
+/** Messages that were not admitted, without one in between that was. A peer that goes on then is not waited for. */
+export const MAX_REFUSED_IN_A_ROW = 200;
 
 const PONG = Buffer.from("\r\n");
 
 export class StreamConnection {
   readonly #options: ConnectionOptions;
-  readonly #unsent = new Set<() => void>();
+  readonly #unsent = new Set<SendFailed>();
   #stopTimer: () => void;
+  #refused = 0;
   #isClosed = false;
-  readonly address: string;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     const { socket, isOurs, isSecure } = options;
-    this.address = plainAddress(socket.remoteAddress ?? "");
     this.#stopTimer = options.clock.after(isOurs ? CONNECT_LIMIT_MS : FIRST_MESSAGE_MS, () => {
-      this.close();
+      this.close(new NotSent(isOurs ? "The peer does not answer" : "No message in time"));
     });
     const framing = new StreamFraming({
       message: (bytes) => {
         this.#watchIdle();
-        if (!this.#isClosed) options.message(bytes);
+        if (this.#isAdmitted()) options.message(bytes);
       },
       pinged: () => {
-        this.send(PONG, () => undefined);
+        if (this.#isAdmitted()) this.send(PONG, () => undefined);
       },
       broken: () => {
         this.close();
@@ -61,8 +65,8 @@ export class StreamConnection {
         this.#watchIdle();
       });
     }
-    socket.on("error", () => {
-      this.close();
+    socket.on("error", (error) => {
+      this.close(error);
     });
     socket.on("close", () => {
       this.close();
@@ -72,25 +76,26 @@ export class StreamConnection {
     });
   }
 
-  send(bytes: Buffer, failed: () => void): void {
+  send(bytes: Buffer, failed: SendFailed): void {
     const { socket } = this.#options;
-    if (this.#isClosed) {
-      queueMicrotask(failed);
+    if (!this.#isClosed && socket.writableLength > MAX_UNSENT_BYTES) {
+      this.close(new NotSent("The peer does not read"));
+      queueMicrotask(() => failed(new NotSent("The peer does not read")));
       return;
     }
-    if (socket.writableLength > MAX_UNSENT_BYTES) {
-      this.close();
-      queueMicrotask(failed);
+    if (this.#isClosed) {
+      queueMicrotask(() => failed());
       return;
     }
     this.#unsent.add(failed);
     socket.write(bytes, (error) => {
       if (!this.#unsent.delete(failed)) return;
-      if (error !== null && error !== undefined) failed();
+      if (error !== null && error !== undefined) failed(error);
     });
   }
 
-  close(): void {
+  /** @param error why, for those whose messages were not sent */
+  close(error?: Error): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#stopTimer();
@@ -99,8 +104,16 @@ export class StreamConnection {
     const unsent = [...this.#unsent];
     this.#unsent.clear();
     queueMicrotask(() => {
-      for (const failed of unsent) failed();
+      for (const failed of unsent) failed(error);
     });
+  }
+
+  #isAdmitted(): boolean {
+    if (this.#isClosed) return false;
+    const isAdmitted = this.#options.admit();
+    this.#refused = isAdmitted ? 0 : this.#refused + 1;
+    if (this.#refused > MAX_REFUSED_IN_A_ROW && !this.#options.isOurs) this.close();
+    return isAdmitted;
   }
 
   #watchIdle(): void {

@@ -1,12 +1,12 @@
 /** TCP and TLS: listeners, and connections that are used again. */
 
-import { createServer as createPlain, type Server, type Socket } from "node:net";
-import { createServer as createSecure } from "node:tls";
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createSecure, type Server as SecureServer } from "node:tls";
 import type { Clock } from "../../../pacing/clock.ts";
-import type { Hop } from "../transactions/wire.ts";
+import type { Hop, SendFailed } from "../transactions/wire.ts";
 import type { SipSource } from "../user-agent.ts";
 import { connectStream } from "./connect.ts";
-import { hasTooMany } from "./source-limit.ts";
+import { ConnectionLimit, MAX_CONNECTIONS } from "./connection-limit.ts";
 import { plainAddress, type Inbound, type StreamTransport, type TlsOptions } from "./inbound.ts";
 import { StreamConnection } from "./stream-connection.ts";
 
@@ -19,38 +19,30 @@ interface StreamOptions extends Inbound {
 
 interface Streams {
   readonly bound: readonly SipSource[];
-  send(bytes: Buffer, hop: Hop, failed: () => void): void;
+  send(bytes: Buffer, hop: Hop, failed: SendFailed): void;
   isOpen(connection: number): boolean;
   close(): Promise<void>;
 }
 
-/** Connections in all: each may hold 98 KB of a message. */
-const MAX_CONNECTIONS = 2_000;
-/** Of a new connection over TLS, until it is one that counts for its source. */
+/** Of a new connection over TLS. */
 const HANDSHAKE_LIMIT_MS = 5_000;
 
 export async function openStreams(options: StreamOptions): Promise<Streams> {
   const pool = new StreamPool(options);
   const { bind, port, tls } = options;
   const servers: Server[] = [
-    createPlain((socket) => {
-      pool.accept(socket, "tcp");
+    createServer((socket) => {
+      if (pool.admits(socket)) pool.accept(socket, "tcp");
     }),
   ];
   const ports = [port];
   if (tls !== null && tls.certificate !== null && tls.key !== null) {
-    const secure = {
-      cert: tls.certificate,
-      key: tls.key,
-      minVersion: "TLSv1.2" as const,
-      handshakeTimeout: HANDSHAKE_LIMIT_MS,
-    };
-    const server = createSecure(secure, (socket) => {
-      pool.accept(socket, "tls");
+    const secure = secureServer(pool, { cert: tls.certificate, key: tls.key });
+    // The source is counted before its handshake, which costs the most of a connection.
+    const listener = createServer((socket) => {
+      if (pool.admits(socket)) secure.emit("connection", socket);
     });
-    // A handshake that fails: the socket is closed by the runtime.
-    server.on("tlsClientError", () => undefined);
-    servers.push(server);
+    servers.push(listener);
     ports.push(tls.port);
   }
   const bound: SipSource[] = [];
@@ -76,6 +68,20 @@ export async function openStreams(options: StreamOptions): Promise<Streams> {
   };
 }
 
+/** It listens nowhere: connections are given to it. */
+function secureServer(
+  pool: StreamPool,
+  files: { readonly cert: string; readonly key: string },
+): SecureServer {
+  const options = { ...files, minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_LIMIT_MS } as const;
+  const server = createSecure(options, (socket) => {
+    pool.accept(socket, "tls");
+  });
+  // A handshake that fails: the socket is closed by the runtime.
+  server.on("tlsClientError", () => undefined);
+  return server;
+}
+
 async function listen(
   server: Server,
   host: string,
@@ -84,7 +90,7 @@ async function listen(
 ): Promise<SipSource> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, exclusive: true }, () => {
       server.off("error", reject);
       resolve();
     });
@@ -100,6 +106,9 @@ class StreamPool {
   readonly #connections = new Map<number, StreamConnection>();
   /** Those that we have opened, by where they lead. */
   readonly #opened = new Map<string, StreamConnection>();
+  readonly #limit = new ConnectionLimit();
+  /** Of peers, with those whose handshake is under way. */
+  readonly #inbound = new Set<Socket>();
   #lastId = 0;
   #isClosed = false;
 
@@ -111,26 +120,44 @@ class StreamPool {
     return this.#connections.has(id);
   }
 
+  /** False: a new connection of a peer was closed, because there are too many. */
+  admits(socket: Socket): boolean {
+    const address = plainAddress(socket.remoteAddress ?? "");
+    const isFull = this.#isClosed || this.#inbound.size >= MAX_CONNECTIONS;
+    const leave =
+      isFull || address === "" ? null : this.#limit.enter(address, this.#options.isKnown(address));
+    if (leave === null) {
+      socket.destroy();
+      return false;
+    }
+    this.#inbound.add(socket);
+    socket.once("close", () => {
+      this.#inbound.delete(socket);
+      leave();
+    });
+    return true;
+  }
+
   accept(socket: Socket, transport: StreamTransport): void {
     const address = plainAddress(socket.remoteAddress ?? "");
-    const isTooMany = !this.#options.isKnown(address) && hasTooMany(address, this.#connections.values());
-    if (this.#isClosed || isTooMany || address === "" || this.#connections.size >= MAX_CONNECTIONS) {
+    if (this.#isClosed || address === "") {
       socket.destroy();
       return;
     }
     this.#add({ transport, address, port: socket.remotePort ?? 0 }, null, socket);
   }
 
-  send(bytes: Buffer, hop: Hop, failed: () => void): void {
+  send(bytes: Buffer, hop: Hop, failed: SendFailed): void {
     // The way back over a connection that is closed is not opened again: it leads to a port of the peer's choice.
     const connection = this.#find(hop) ?? (hop.connection === null ? this.#open(hop) : null);
-    if (connection === null) queueMicrotask(failed);
+    if (connection === null) queueMicrotask(() => failed());
     else connection.send(bytes, failed);
   }
 
   close(): void {
     this.#isClosed = true;
     for (const connection of this.#connections.values()) connection.close();
+    for (const socket of this.#inbound) socket.destroy();
   }
 
   #find(hop: Hop): StreamConnection | null {
@@ -157,8 +184,8 @@ class StreamPool {
       socket,
       isOurs: key !== null,
       isSecure: transport === "tls",
+      admit: () => admit(address),
       message: (bytes) => {
-        if (!admit(address)) return;
         received(bytes, { transport, address, port, connection: id, serverName: null });
       },
       closed: () => {

@@ -2,7 +2,7 @@
 
 import { createSocket } from "node:dgram";
 import { isIP } from "node:net";
-import type { Hop } from "../transactions/wire.ts";
+import type { Hop, SendFailed } from "../transactions/wire.ts";
 import type { SipSource } from "../user-agent.ts";
 import { plainAddress, type Inbound } from "./inbound.ts";
 
@@ -13,7 +13,7 @@ interface UdpOptions extends Inbound {
 
 interface UdpSocket {
   readonly bound: SipSource;
-  send(bytes: Buffer, hop: Hop, failed: () => void): void;
+  send(bytes: Buffer, hop: Hop, failed: SendFailed): void;
   close(): Promise<void>;
 }
 
@@ -27,7 +27,8 @@ export async function openUdp({ bind, port, admit, received }: UdpOptions): Prom
   const socket = createSocket({ type: isIpv6 ? "udp6" : "udp4" });
   await new Promise<void>((resolve, reject) => {
     socket.once("error", reject);
-    socket.bind({ address: bind, port }, () => {
+    // Of this process alone, also where it is one of several workers.
+    socket.bind({ address: bind, port, exclusive: true }, () => {
       socket.off("error", reject);
       resolve();
     });
@@ -54,7 +55,7 @@ export async function openUdp({ bind, port, admit, received }: UdpOptions): Prom
       if (isClosed) queueMicrotask(failed);
       else
         socket.send(bytes, hop.port, target, (error) => {
-          if (error !== null) failed();
+          if (error !== null) failed(error);
         });
     },
     close: () =>

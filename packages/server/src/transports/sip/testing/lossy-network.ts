@@ -4,6 +4,7 @@ import type { Clock } from "../../../pacing/clock.ts";
 import { parseHostPort } from "../message/uri.ts";
 import type { NetworkListener, SipNetwork } from "../sockets/sockets.ts";
 import type { Hop } from "../transactions/wire.ts";
+import type { SipTransportName } from "../user-agent.ts";
 
 export interface LossyNetworkOptions {
   readonly clock: Clock;
@@ -33,13 +34,17 @@ export class LossyNetwork {
     this.#options = options;
   }
 
-  /** `openNetwork` of a user agent with this address. */
-  at(address: string, port = 5060): (listener: NetworkListener) => Promise<SipNetwork> {
+  /** `openNetwork` of a user agent with this address. What it sends arrives as datagrams, whatever the transport is. */
+  at(
+    address: string,
+    port = 5060,
+    transports: readonly SipTransportName[] = ["udp"],
+  ): (listener: NetworkListener) => Promise<SipNetwork> {
     const own = `${address}:${String(port)}`;
     return (listener) => {
       this.#ends.set(own, listener);
       return Promise.resolve({
-        bound: [{ transport: "udp" as const, address, port }],
+        bound: transports.map((transport) => ({ transport, address, port })),
         send: (bytes: Buffer, hop: Hop) => {
           this.#carry(own, `${hop.address}:${String(hop.port)}`, bytes);
         },

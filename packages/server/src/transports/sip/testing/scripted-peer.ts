@@ -9,9 +9,9 @@ export class ScriptedPeer {
   readonly requests: string[] = [];
   readonly #from = new Map<string, string>();
 
-  constructor(world: SipWorld, address: string) {
+  constructor(world: SipWorld, address: string, port = 5060) {
     this.#world = world;
-    this.#own = `${address}:5060`;
+    this.#own = `${address}:${String(port)}`;
     const drop = world.network.drop;
     world.network.drop = (message) => {
       const { to, from, text } = message;
@@ -39,6 +39,17 @@ export class ScriptedPeer {
   ): void {
     const request = this.requests.findLast((text) => text.startsWith(`${method} `));
     if (request === undefined) throw new Error(`no ${method} came`);
+    this.answerTo(request, status, headers, tag, body, reason);
+  }
+
+  answerTo(
+    request: string,
+    status: number,
+    headers: readonly string[],
+    tag = "peer",
+    body = "",
+    reason = "Reason",
+  ): void {
     const copied = request.split("\r\n").filter((line) => /^(?:Via|From|To|Call-ID|CSeq):/.test(line));
     const lines = copied.map((line) =>
       line.startsWith("To:") && !line.includes(";tag=") ? `${line};tag=${tag}` : line,

@@ -1,16 +1,12 @@
 /** sipp as a peer: one scenario for each test, on loopback addresses. */
 
 import { spawn, spawnSync } from "node:child_process";
-import { createSocket } from "node:dgram";
-import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 
 const ADDRESS = "127.0.0.1";
-const FIRST_PORT = 20_000;
-const PORTS = 10_000;
 
 export const HAS_SIPP = spawnSync("sipp", ["-v"]).error === undefined;
 
@@ -80,32 +76,4 @@ async function logsIn(folder: string): Promise<string> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".log"));
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
   return texts.join("\n").slice(0, 8_000);
-}
-
-/** Below the ports that the system gives to connections, so that none of them takes it before sipp does. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    const datagrams = createSocket("udp4");
-    const stream = createServer();
-    try {
-      datagrams.bind(port, ADDRESS);
-      await once(datagrams, "listening");
-      stream.listen(port, ADDRESS);
-      await once(stream, "listening");
-      return port;
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
-    } finally {
-      await Promise.all([closed(datagrams), closed(stream)]);
-    }
-  }
-}
-
-function closed(socket: { close(done: () => void): unknown }): Promise<void> {
-  return new Promise((resolve) => {
-    socket.close(() => {
-      resolve();
-    });
-  });
 }

@@ -12,13 +12,13 @@ import {
 } from "./client-machine.ts";
 import { requestOnBranch } from "./on-branch.ts";
 import type { TimerName } from "./timers.ts";
-import { isReliable, type Hop } from "./wire.ts";
+import { isReliable, type Hop, type SendFailed } from "./wire.ts";
 
 export interface ClientUser {
   /** Every provisional response, and the final one; for an INVITE each 200 that comes. */
   responded(response: SipResponse, source: Hop): void;
-  /** Once, instead of a final response. */
-  failed(cause: "timeout" | "unreachable"): void;
+  /** Once, instead of a final response. @param error of the socket, where there is one */
+  failed(cause: "timeout" | "unreachable", error: Error | null): void;
 }
 
 interface ClientOptions {
@@ -26,7 +26,7 @@ interface ClientOptions {
   readonly hop: Hop;
   readonly user: ClientUser;
   readonly clock: Clock;
-  readonly send: (message: RequestText | ResponseText, hop: Hop, failed: () => void) => void;
+  readonly send: (message: RequestText | ResponseText, hop: Hop, failed: SendFailed) => void;
   readonly ended: () => void;
 }
 
@@ -34,6 +34,7 @@ export class ClientTransaction {
   readonly #options: ClientOptions;
   readonly #timers = new Map<TimerName, () => void>();
   #state: ClientState;
+  #fault: Error | null = null;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -83,10 +84,10 @@ export class ClientTransaction {
         if (given !== undefined) user.responded(given.response, given.source);
         return;
       case "reportTimeout":
-        user.failed("timeout");
+        user.failed("timeout", null);
         return;
       case "reportUnreachable":
-        user.failed("unreachable");
+        user.failed("unreachable", this.#fault);
         return;
       case "end":
         for (const cancel of this.#timers.values()) cancel();
@@ -96,7 +97,8 @@ export class ClientTransaction {
   }
 
   #send(message: RequestText): void {
-    this.#options.send(message, this.#options.hop, () => {
+    this.#options.send(message, this.#options.hop, (error) => {
+      this.#fault = error ?? null;
       this.#step({ type: "transportFailed" });
     });
   }

@@ -13,14 +13,14 @@ import {
   type ServerState,
 } from "./server-machine.ts";
 import type { TimerName } from "./timers.ts";
-import { isReliable, type Hop } from "./wire.ts";
+import { isReliable, type Hop, type SendFailed } from "./wire.ts";
 
 interface ServerOptions {
   readonly request: SipRequest;
   readonly hop: Hop;
   readonly isKnown: boolean;
   readonly clock: Clock;
-  readonly send: (message: RequestText | ResponseText, hop: Hop, failed: () => void) => void;
+  readonly send: (message: RequestText | ResponseText, hop: Hop, failed: SendFailed) => void;
   readonly ended: () => void;
   readonly acknowledged: (ack: SipRequest) => void;
 }

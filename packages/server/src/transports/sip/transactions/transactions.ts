@@ -10,11 +10,11 @@ import { responseTo } from "../message/serialize.ts";
 import { ClientTransaction, type ClientUser } from "./client-transaction.ts";
 import { clientKey, keyOfResponse, mergeKey, serverKey } from "./keys.ts";
 import { ServerTransaction } from "./server-transaction.ts";
-import type { Hop } from "./wire.ts";
+import type { Hop, SendFailed } from "./wire.ts";
 
 export interface TransactionOptions {
   readonly clock: Clock;
-  readonly send: (message: RequestText | ResponseText, hop: Hop, failed: () => void) => void;
+  readonly send: (message: RequestText | ResponseText, hop: Hop, failed: SendFailed) => void;
   readonly listener: TransactionListener;
   readonly limits?: Partial<TransactionLimits>;
 }

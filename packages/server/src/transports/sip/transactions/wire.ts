@@ -9,6 +9,9 @@ export interface Hop extends SipSource {
   readonly serverName: string | null;
 }
 
+/** Called later, and at most once: the message does not arrive. The error says why, where that is known. */
+export type SendFailed = (error?: Error) => void;
+
 export function isReliable({ transport }: SipSource): boolean {
   return transport !== "udp";
 }

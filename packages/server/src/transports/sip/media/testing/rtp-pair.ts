@@ -23,6 +23,7 @@ export function mediaTowards(to: number, codec: RtpCodecName, changes: Partial<R
   const digits = { payloadType: 101, clockHz: codec === "opus" ? 48_000 : 8_000 };
   return {
     remote: { address: `192.0.2.${String(to)}`, port: 4_000, rtcpPort: 4_001 },
+    isConfirmed: true,
     isMuxed: false,
     sources: [`192.0.2.${String(to)}`],
     send: format,

@@ -14,11 +14,13 @@ const OWNER = { callId: "call", accountId: "account" };
 /** RTP ports in the thread that asks for them. */
 export const openLocalRtp: OpenRtpLeg = async (options) => localLeg(await openHostedRtpLeg(options));
 
+const hostedLegs = new WeakMap<RtpLeg, HostedLeg>();
+
 function localLeg(leg: HostedLeg): RtpLeg {
   const { opening } = leg;
   if (opening.kind !== "rtp") throw new Error("another kind of leg");
   let last: MediaFigures | null = null;
-  return {
+  const rtpLeg: RtpLeg = {
     port: opening.port,
     rtcpPort: opening.rtcpPort,
     get figures() {
@@ -38,8 +40,18 @@ function localLeg(leg: HostedLeg): RtpLeg {
           figures: (figures) => (last = figures),
         },
       ),
+    playMusic: (samples) => leg.transport?.playMusic?.(samples),
+    bridge: (other) => {
+      const [first, second] = [leg.transport, hostedLegs.get(other)?.transport ?? null];
+      if (first === null || second === null) return false;
+      first.relayTo?.(second);
+      second.relayTo?.(first);
+      return true;
+    },
     close: () => leg.close(),
   };
+  hostedLegs.set(rtpLeg, leg);
+  return rtpLeg;
 }
 
 export function mediaOptions(openRtp: OpenRtpLeg, changes: Partial<SipMediaOptions> = {}): SipMediaOptions {

@@ -1,0 +1,112 @@
+/** Binds joins, and operations on calls of any node, to the directory and the calls of this process. */
+
+import type { Logger } from "pino";
+import type { HttpDeps } from "../../http/deps.ts";
+import type { ConnectOutcome, FindJoinInput, JoinLookup, WebRtcSignalling } from "../../joins/api.ts";
+import { claimJoin } from "../../joins/claim-join.ts";
+import { findJoin } from "../../joins/find-join.ts";
+import { JoiningCalls } from "../../joins/joining-calls.ts";
+import type { WebRtcJoins } from "../../joins/webrtc-joins.ts";
+import type { Adoption } from "../../lifecycle/adoption/adoption.ts";
+import type { EndCall } from "../../lifecycle/end/ending.ts";
+import type { OpenedJournal } from "../../lifecycle/journal/record-journal.ts";
+import { startWaiting } from "../../lifecycle/start-waiting.ts";
+import type { CallStorage } from "../../lifecycle/storage.ts";
+import type { Announcer } from "../../nodes/announcer.ts";
+import { endMissedJoins, leaveForeignCalls } from "../../nodes/missed-joins.ts";
+import type { CallDirectory } from "../../ports/nodes/call-directory.ts";
+import type { LiveCalls } from "../../runner/live-calls.ts";
+import { LEASE_MS } from "../../store/nodes/announcements.ts";
+import type { NodeBoot } from "../../store/nodes/node-claims.ts";
+import type { Store } from "../../store/opening/open-store.ts";
+import { createOperations } from "./call-operations.ts";
+import { callsAnywhere, webRtcAnywhere } from "./calls-anywhere.ts";
+import type { NodeDirectory } from "./node-directory.ts";
+
+export interface CallReach extends Pick<HttpDeps, "sendToCall" | "endUnjoined"> {
+  findJoin(join: FindJoinInput): Promise<JoinLookup>;
+  /** Claims a call that nobody has joined for this process. False: it is not to be had. */
+  claim(callId: string): Promise<boolean>;
+  /** Until the outcome is known, other nodes do not get the call. */
+  connecting(callId: string, connect: () => Promise<ConnectOutcome>): Promise<ConnectOutcome>;
+  readonly webRtc: WebRtcSignalling;
+  /** Begins to announce this node, and to look after join timeouts. */
+  start(): void;
+}
+
+export interface CallReachParts {
+  readonly store: Pick<Store, "db" | "recordsDb">;
+  readonly node: NodeBoot;
+  readonly announcer: Announcer;
+  readonly directory: CallDirectory;
+  readonly serve: NodeDirectory["serve"];
+  readonly liveCalls: LiveCalls;
+  readonly webRtc: WebRtcJoins;
+  readonly storage: CallStorage;
+  readonly adoption: Adoption;
+  readonly journal: Pick<OpenedJournal, "callIds">;
+  readonly endLiveCall: EndCall;
+  readonly logger: Logger;
+}
+
+export function openCallReach(parts: CallReachParts): CallReach {
+  const { store, node, announcer, directory, liveCalls, webRtc, storage, journal, logger } = parts;
+  const { db } = store;
+  const joining = new JoiningCalls();
+  const leave = async (callId: string): Promise<boolean> => {
+    const left = await liveCalls.release(callId);
+    if (!left) return false;
+    storage.forget(callId);
+    webRtc.drop(callId);
+    await parts.adoption.left(callId);
+    return true;
+  };
+  const claims = {
+    directory,
+    liveCalls,
+    joining,
+    isDraining: () => announcer.isDraining(),
+    leave,
+    startWaiting: (callId: string) => startWaiting({ db, liveCalls, storage }, callId),
+    adopt: (callId: string) => parts.adoption.resume(callId),
+  };
+  parts.serve(createOperations({ ...claims, webRtc }));
+  const claimed = (callId: string): Promise<JoinLookup> => claimJoin(claims, callId);
+  const anywhere = callsAnywhere({ directory, liveCalls, claimJoin: claimed, logger });
+  const signalling = webRtcAnywhere({ directory, liveCalls }, webRtc);
+  const closing = new AbortController();
+  const { recordsDb } = store;
+  const missed = {
+    db: recordsDb,
+    node,
+    liveCalls,
+    journaled: () => journal.callIds(),
+    endCall: parts.endLiveCall,
+    logger,
+  };
+  return {
+    ...anywhere,
+    findJoin: (join) => findJoin({ ...claims, db, nodeId: node.nodeId }, join),
+    claim: async (callId) => (await claimed(callId)) === "ok",
+    connecting: (callId, connect) => joining.during(callId, connect),
+    webRtc: {
+      ...signalling,
+      offer: (input) => joining.during(input.callId, () => signalling.offer(input)),
+    },
+    start() {
+      const count = (): number => liveCalls.count();
+      let unsureUntilMs = Number.NEGATIVE_INFINITY;
+      let mustLook = false;
+      announcer.start(count, async (lapsed) => {
+        const release = async (callId: string): Promise<boolean> => !joining.has(callId) && leave(callId);
+        // After an outage of the database all leases have lapsed, and joins of the others are not stored yet.
+        if (lapsed) unsureUntilMs = performance.now() + LEASE_MS;
+        mustLook ||= lapsed;
+        await leaveForeignCalls({ db: recordsDb, node, liveCalls, release, logger }, mustLook);
+        mustLook = false;
+        if (performance.now() < unsureUntilMs) return;
+        await endMissedJoins(missed, closing.signal);
+      });
+    },
+  };
+}

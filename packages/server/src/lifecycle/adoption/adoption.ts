@@ -1,0 +1,154 @@
+/**
+ * Continues a joined call whose process has ended, when its client opens the join URL again. Decision 54.
+ */
+
+import type { Logger } from "pino";
+import { SNAPSHOT_VERSION } from "../../call/adoption/snapshot.ts";
+import type { Clock } from "../../pacing/clock.ts";
+import { messageOf } from "../../pacing/error-text.ts";
+import type { LiveCalls } from "../../runner/live-calls.ts";
+import type { Db } from "../../store/database/db.ts";
+import type { NodeBoot } from "../../store/nodes/node-claims.ts";
+import { NODE_HEARTBEAT_MS, NODE_LEASE_MS } from "../../store/nodes/nodes.ts";
+import { claimOrphan, giveBackOrphan, readHeldCall, type HeldCall } from "../../store/snapshots/orphans.ts";
+import type { CallStorage } from "../storage.ts";
+import { readSnapshot } from "./read-snapshot.ts";
+
+/** A client that comes back before the lease of the dead process has lapsed is held: the lease, and a slow heartbeat. */
+export const HOLD_LIMIT_MS = NODE_LEASE_MS + NODE_HEARTBEAT_MS;
+/** Between two looks at the lease. */
+const LOOK_INTERVAL_MS = 250;
+/** Clients that are held at a time. Others are told to come again, so that they take no places of joins. */
+export const MAX_HELD = 48;
+/** A client that was answered has this long to connect: longer than the handshakes of WebRTC. */
+export const CONNECT_LIMIT_MS = 20_000;
+
+/**
+ * `resumed`: runs here, and waits for its client. `later`: another process may still run it, or take it up. `gone`: it
+ * has ended, or cannot be continued.
+ */
+export type AdoptionOutcome = "resumed" | "later" | "gone";
+
+export interface Adoption {
+  /** To be called for a joined call that does not run here, once its join token is proved. */
+  readonly resume: (callId: string) => Promise<AdoptionOutcome>;
+  /**
+   * The call was released here before its client had connected, because another process was asked for it: it is given
+   * back, so that others may take it. Nothing for other calls.
+   */
+  readonly left: (callId: string) => Promise<void>;
+  /** Stops waiting: clients that are held are told to come again. Idempotent. */
+  readonly close: () => void;
+}
+
+export interface AdoptionDeps {
+  readonly db: Db;
+  readonly boot: NodeBoot;
+  readonly liveCalls: Pick<LiveCalls, "startCall" | "joinState" | "release">;
+  readonly storage: Pick<CallStorage, "remember" | "forget">;
+  /** Whether a lapsed lease proves that its process is gone: this process has reached the database all the time. */
+  readonly trustsLeases: () => boolean;
+  readonly clock: Pick<Clock, "after" | "nowMs">;
+  readonly logger: Pick<Logger, "info" | "warn" | "error">;
+}
+
+export function openAdoption(deps: AdoptionDeps): Adoption {
+  const underWay = new Map<string, Promise<AdoptionOutcome>>();
+  const closing = new AbortController();
+  const unconnected: Unconnected = new Map();
+  return {
+    async left(callId) {
+      const giveBack = unconnected.get(callId);
+      unconnected.delete(callId);
+      await giveBack?.();
+    },
+    resume(callId) {
+      const known = underWay.get(callId);
+      if (known !== undefined) return known;
+      if (underWay.size >= MAX_HELD || closing.signal.aborted) return Promise.resolve("later");
+      const resuming = resume({ ...deps, unconnected }, callId, closing.signal).finally(() =>
+        underWay.delete(callId),
+      );
+      underWay.set(callId, resuming);
+      return resuming;
+    },
+    close: () => closing.abort(),
+  };
+}
+
+/** How calls are given back that were taken here, and whose clients may not have connected yet. */
+type Unconnected = Map<string, () => Promise<void>>;
+
+interface Adopting extends AdoptionDeps {
+  readonly unconnected: Unconnected;
+}
+
+async function resume(deps: Adopting, callId: string, signal: AbortSignal): Promise<AdoptionOutcome> {
+  const { db, boot, liveCalls, clock, trustsLeases } = deps;
+  const untilMs = clock.nowMs() + HOLD_LIMIT_MS;
+  let firstSeenAtMs: number | null = null;
+  for (;;) {
+    const held = await readHeldCall(db, callId, trustsLeases());
+    if (held === null || !held.hasState) return "gone";
+    if (held.owner.nodeId === boot.nodeId && held.owner.bootId === boot.bootId) {
+      return liveCalls.joinState(callId) === "not_live" ? "gone" : "resumed";
+    }
+    // A process of another version may take it up.
+    if (held.version !== SNAPSHOT_VERSION) return "later";
+    if (held.isGone) return await take(deps, callId, held);
+    // A heartbeat since: the process is alive, and only the network of the client was lost.
+    if (firstSeenAtMs !== null && held.seenAtMs !== null && held.seenAtMs > firstSeenAtMs) return "later";
+    firstSeenAtMs ??= held.seenAtMs;
+    if (clock.nowMs() >= untilMs || signal.aborted) return "later";
+    await new Promise<void>((done) => void clock.after(LOOK_INTERVAL_MS, done));
+  }
+}
+
+async function take(deps: Adopting, callId: string, { owner }: HeldCall): Promise<AdoptionOutcome> {
+  const { db, boot, liveCalls, storage, trustsLeases, logger } = deps;
+  const claimed = await claimOrphan(db, boot, { callId, owner, trustsLeases: trustsLeases() });
+  if (claimed === null) return "later";
+  const giveBack = (): Promise<void> => giveBackOrphan(db, boot, callId, claimed.orphanedAtMs);
+  try {
+    const { plan, createdAt, resumed } = await readSnapshot(db, callId, claimed);
+    storage.remember(plan);
+    const outcome = liveCalls.startCall(plan, { createdAt, resumed });
+    if (outcome !== "started") {
+      storage.forget(callId);
+      await giveBack();
+      return "later";
+    }
+  } catch (error) {
+    storage.forget(callId);
+    logger.error({ callId, error: messageOf(error) }, "a call of a process that is gone cannot be continued");
+    await giveBack();
+    return "gone";
+  }
+  logger.info({ callId, from: owner.nodeId }, "a call of a process that is gone goes on here");
+  deps.unconnected.set(callId, giveBack);
+  watchForClient(deps, callId, giveBack);
+  return "resumed";
+}
+
+/** A client that does not connect after all leaves the call to the next one, or to its end. */
+function watchForClient(
+  { liveCalls, storage, clock, logger, unconnected }: Adopting,
+  callId: string,
+  giveBack: () => Promise<void>,
+): void {
+  clock.after(CONNECT_LIMIT_MS, () => {
+    // It was given back already, and may have been taken again since.
+    if (unconnected.get(callId) !== giveBack) return;
+    unconnected.delete(callId);
+    liveCalls
+      .release(callId)
+      .then(async (isReleased) => {
+        if (!isReleased) return;
+        storage.forget(callId);
+        await giveBack();
+      })
+      .catch((error: unknown) => {
+        logger.error({ callId, error: messageOf(error) }, "a call could not be given back");
+      });
+  });
+}

@@ -1,0 +1,2 @@
+/** Begins the text of a statement that is prepared. */
+export const PREPARED_MARK = "/* prepared */";

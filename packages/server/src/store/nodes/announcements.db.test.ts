@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { beforeEach, expect, it } from "vitest";
+import { describeOnBothDatabases } from "../testing/databases.ts";
+import { ALL_SHARES, announceNode, type Announced, type Announcement } from "./announcements.ts";
+import { claimNode, releaseNode, type NodeBoot } from "./node-claims.ts";
+
+/** No test may depend on how fast the machine is: a lease lapses where a test says so. */
+const LEASE_MS = 3_600_000;
+
+describeOnBothDatabases("announcements", (current) => {
+  beforeEach(async () => {
+    await sql`delete from nodes`.execute(current().db.query);
+  });
+
+  const open = async (): Promise<NodeBoot> => {
+    const node = { nodeId: randomUUID(), bootId: randomUUID() };
+    await claimNode(current().db, node, { endedBootIds: [], lock: "exclusive" });
+    return node;
+  };
+  const announce = (node: NodeBoot, changes: Partial<Announcement> = {}): Promise<Announced> => {
+    const announcement = { address: null, version: "1", isDraining: false, liveCalls: 0, leaseMs: LEASE_MS };
+    return announceNode(current().db, node, { ...announcement, ...changes });
+  };
+  const shareOf = async (node: NodeBoot): Promise<number> => {
+    const announced = await announce(node);
+    return announced.kind === "announced" ? announced.share / ALL_SHARES : -1;
+  };
+  const sumOfShares = async (): Promise<number> => {
+    const read = await sql<{ sum: number }>`
+      select coalesce(sum(rate_share), 0)::int as sum from nodes where boot_id is not null
+        and lease_until > clock_timestamp()`.execute(current().db.query);
+    return read.rows[0]?.sum ?? -1;
+  };
+  const lapse = async ({ nodeId }: NodeBoot): Promise<void> => {
+    await sql`update nodes set lease_until = clock_timestamp() where id = ${nodeId}`.execute(
+      current().db.query,
+    );
+  };
+
+  it("tell each process of the others that run", async () => {
+    const [a, b] = [await open(), await open()];
+    const address = "http://10.0.0.5:8090";
+    expect(await announce(a, { address, version: "7", liveCalls: 3, isDraining: true })).toMatchObject({
+      kind: "announced",
+      others: [],
+    });
+    expect(await announce(b)).toMatchObject({
+      others: [{ ...a, address, version: "7", liveCalls: 3, isDraining: true }],
+    });
+    await lapse(a);
+    expect(await announce(b)).toMatchObject({ others: [] });
+    await announce(a);
+    await releaseNode(current().db, a);
+    expect(await announce(b)).toMatchObject({ others: [] });
+  });
+
+  it("give one process all of the rates, and others only what it leaves", async () => {
+    const [a, b] = [await open(), await open()];
+    expect([await shareOf(a), await shareOf(b)]).toEqual([1, 0]);
+    expect([await shareOf(a), await shareOf(b)]).toEqual([0.5, 0.5]);
+    await lapse(a);
+    expect(await shareOf(b)).toBe(1);
+    // One that was silent has lost its share.
+    expect(await shareOf(a)).toBe(0);
+  });
+
+  it("never share out more than there is, also when many come and go at once", async () => {
+    const nodes = await Promise.all(Array.from({ length: 5 }, open));
+    for (let round = 0; round < 6; round += 1) {
+      const gone = round % nodes.length;
+      await Promise.all(nodes.map((node, at) => (at === gone ? lapse(node) : announce(node))));
+      expect(await sumOfShares()).toBeLessThanOrEqual(ALL_SHARES);
+    }
+    for (const _round of [1, 2]) for (const node of nodes) await announce(node);
+    expect(await sumOfShares()).toBe(ALL_SHARES);
+  });
+
+  it("are refused where the process may not run beside the others, which then do not see it", async () => {
+    const [a, b] = [await open(), await open()];
+    await announce(a);
+    const { db } = current();
+    const announcement = { address: null, version: "1", isDraining: false, liveCalls: 0, leaseMs: LEASE_MS };
+    const refused = await announceNode(db, b, announcement, (others) => others.length === 0);
+    expect(refused).toMatchObject({ kind: "refused", others: [{ nodeId: a.nodeId }] });
+    expect(await announce(a)).toMatchObject({ others: [] });
+  });
+
+  it("admit one of two processes that start at once and may not run beside another", async () => {
+    const { db } = current();
+    const nodes = [await open(), await open()];
+    const announcement = { address: null, version: "1", isDraining: false, liveCalls: 0, leaseMs: LEASE_MS };
+    const announced = await Promise.all(
+      nodes.map((node) => announceNode(db, node, announcement, (others) => others.length === 0)),
+    );
+    expect(announced.map(({ kind }) => kind).toSorted()).toEqual(["announced", "refused"]);
+  });
+
+  it("are not those of a process whose node another one has taken", async () => {
+    const a = await open();
+    await announce(a);
+    expect(await announce({ ...a, bootId: "another" })).toEqual({ kind: "taken" });
+  });
+});
