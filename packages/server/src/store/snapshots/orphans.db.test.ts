@@ -116,7 +116,9 @@ describeOnBothDatabases("calls whose process is gone", (current) => {
     const { callId } = await joinedCall(db);
     await start(db, { ...DEAD, bootId: "boot-later" });
     await sql`update call_snapshots set sealed_state = 'damaged' where call_id = ${callId}`.execute(db.query);
-    await expect(claimOrphan(db, ONE, { callId, owner: DEAD, trustsLeases: false })).rejects.toThrow("unknown form");
+    await expect(claimOrphan(db, ONE, { callId, owner: DEAD, trustsLeases: false })).rejects.toThrow(
+      "unknown form",
+    );
     expect(await readHeldCall(db, callId, false)).toMatchObject({ owner: DEAD, isGone: true });
   });
 
