@@ -115,6 +115,7 @@ export class CallRunner {
       records: this.#records,
       use: this.#use,
       clock: deps.clock,
+      lease: deps.lease,
       start: (effect) => {
         if (!this.#over) startEffect(this.#targets, effect);
       },
@@ -132,8 +133,10 @@ export class CallRunner {
     return this.#plan.accountId;
   }
 
-  get hasJoined(): boolean {
-    return this.#media !== null || this.#resumed !== null;
+  /** `elsewhere`: at another process. Its state begins here with the return of its client (R176). */
+  get joined(): "never" | "elsewhere" | "here" {
+    if (this.#media !== null) return "here";
+    return this.#resumed === null ? "never" : "elsewhere";
   }
 
   readonly post = (event: CallEngineEventBody): void => {
