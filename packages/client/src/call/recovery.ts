@@ -13,6 +13,10 @@ const RECOVERY_LIMIT_MS = 40_000;
 const RESTART_LIMIT_MS = 3_000;
 /** Wait between two attempts if the first was refused immediately and the service named no time. */
 const PAUSE_MS = 500;
+/** Calls of a process that stops are lost at the same time. Their clients spread their attempts over so long. */
+const FIRST_JITTER_MS = 100;
+/** The same for further attempts. */
+const JITTER_MS = 250;
 
 /** Errors of a new connection while the call still exists. */
 const PASSING: ReadonlySet<string> = new Set(["network", "already_joined", "refused"]);
@@ -33,6 +37,7 @@ export async function recover({ link, rejoin, signal }: Recovery): Promise<Joine
   const limit = AbortSignal.timeout(RECOVERY_LIMIT_MS);
   const either = AbortSignal.any([signal, limit]);
   let last: unknown = null;
+  await pause(Math.random() * FIRST_JITTER_MS, either);
   while (!either.aborted) {
     try {
       if (await link.restart()) await pause(RESTART_LIMIT_MS, either);
@@ -42,7 +47,8 @@ export async function recover({ link, rejoin, signal }: Recovery): Promise<Joine
       if (either.aborted) break;
       if (!(error instanceof CallError) || !PASSING.has(error.code)) throw error;
       last = error;
-      await pause(Math.max(PAUSE_MS, 1_000 * (error.retryAfterSeconds ?? 0)), either);
+      const waitMs = Math.max(PAUSE_MS, 1_000 * (error.retryAfterSeconds ?? 0));
+      await pause(waitMs + Math.random() * JITTER_MS, either);
     }
   }
   if (signal.aborted) return null;

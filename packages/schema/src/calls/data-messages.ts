@@ -309,6 +309,12 @@ export const ServerDataMessage = z.union([
         "every frame after it.",
     ),
   z
+    .strictObject({ type: z.literal("reconnect") })
+    .describe(
+      "The connection is about to close, and another process of the service continues the call: open the join URL again. " +
+        "Sent over WebRTC to clients that join with `experimentalMessages=reconnect`; websockets are closed with 1012.",
+    ),
+  z
     .strictObject({ type: z.literal("user_started_speaking"), callTimestamp })
     .describe("Voice activity started. It does not always become a turn."),
   z
@@ -397,3 +403,6 @@ export function readClientDataMessage(document: unknown): ParsedClientDataMessag
   }
   return { ok: true, message: checked.value };
 }
+
+/** Named by clients in `experimentalMessages` that open the join URL again when they are asked to. */
+export const RECONNECT_MESSAGES = "reconnect";

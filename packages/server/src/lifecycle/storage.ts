@@ -8,6 +8,7 @@ import type { CallPlan } from "../plan/plan.ts";
 import type { CallRecords, SnapshotRecord } from "../runner/records/call-records.ts";
 import type { EventChunk } from "../runner/records/event-chunks.ts";
 import { isTaken, saveSnapshot, type SnapshotOutcome } from "../store/snapshots/call-snapshots.ts";
+import { giveBackOrphan } from "../store/snapshots/orphans.ts";
 import type { NodeBoot } from "../store/nodes/node-claims.ts";
 import { appendCallEvent } from "../store/calls/call-events.ts";
 import { saveEventLog, saveEventLogChunk, saveEventLogEnd } from "../store/calls/call-event-logs.ts";
@@ -111,6 +112,10 @@ export function createCallStorage(
         if (first) metrics.callEnded(reason);
         accounts.delete(callId);
       }),
+    async handOver(callId) {
+      await giveBackOrphan(db, boot, callId, null);
+      accounts.delete(callId);
+    },
     turnLatency: (_callId, latency) => metrics.turnCompleted(latency),
   };
   return {

@@ -21,6 +21,7 @@ const PARTS = [
   "callState",
   "flags",
   "forced",
+  "handover",
   "inputs",
   "opening",
   "outputMedium",

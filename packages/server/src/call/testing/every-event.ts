@@ -58,6 +58,7 @@ function eventFor(type: EventType, state: CallState): CallEngineEventBody {
     started: { type: "started" },
     joined: { type: "joined" },
     adopted: { type: "adopted", snapshot: snapshotOf(state), recorded: [], mediaMs: clock.mediaMs },
+    handoverRequested: { type: "handoverRequested", limitMs: 20_000 },
     transportLost: { type: "transportLost" },
     transportRestored: { type: "transportRestored" },
     transportHungUp: { type: "transportHungUp" },

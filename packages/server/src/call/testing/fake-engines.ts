@@ -324,6 +324,11 @@ export class FakeVoice {
     if (this.answers) this.#post(0, { type: "playoutCleared", replyId, ...position });
   }
 
+  limit({ replyId, segmentId }: EffectOf<"limitPlayout">): void {
+    const isKept = (one: Rendered) => one.replyId !== replyId || one.segmentId <= segmentId || one.started;
+    this.#segments = this.#segments.filter(isKept);
+  }
+
   get isSounding(): boolean {
     return this.#open !== null && !this.#paused && this.#head() !== undefined;
   }

@@ -85,7 +85,7 @@ export class InvariantChecker {
     for (const broken of [...brokenByRound(step.after), ...this.#threads.broken(step.after)])
       this.#expect(false, broken);
     this.#turns(step);
-    if (step.after.phase.kind === "live") this.#liveness(step.after);
+    if (step.after.phase.kind === "live") this.#waiting(step.after);
     return this.#broken;
   }
 
@@ -160,6 +160,8 @@ export class InvariantChecker {
       case "recordJoined":
       case "recordCallEvent":
       case "recordTurnLatency":
+      case "limitPlayout":
+      case "handOver":
         break;
     }
   }
@@ -292,6 +294,12 @@ export class InvariantChecker {
     const ahead = reply.segments.filter(({ status }) => status !== "waiting" && status !== "played").length;
     this.#expect(ahead <= SEGMENTS_AHEAD, "I13 synthesis ahead is bounded");
     this.#expect(reply.segments.length <= SEGMENTS_PER_REPLY, "I13 segments are bounded");
+  }
+
+  #waiting(state: CallState): void {
+    if (state.handover === undefined) this.#liveness(state);
+    else if (!state.handover.isReady)
+      this.#expect(state.timers.handover !== undefined, "I14 a hand-over has a limit");
   }
 
   /** I14: whatever the call waits for has a timer, so that no lost event can silence it permanently. */

@@ -10,6 +10,7 @@ import { initialState, step, type CallState } from "../call.ts";
 import type { CallEffect, EffectOf, MessageRecord } from "../effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../events.ts";
 import { InvariantChecker } from "./invariants.ts";
+import { deepFreeze } from "./deep-freeze.ts";
 import { FakeLlm, FakeStt, FakeUser, FakeVoice } from "./fake-engines.ts";
 import { FakeTools } from "./fake-tools.ts";
 import { testPlan, type PlanChanges } from "./plan.ts";
@@ -292,6 +293,9 @@ export class Scenario {
       case "clearPlayout":
         this.voice.clear(effect.replyId);
         break;
+      case "limitPlayout":
+        this.voice.limit(effect);
+        break;
       case "judgeTurn":
         this.#judge(effect);
         break;
@@ -322,6 +326,7 @@ export class Scenario {
       case "recordMessage":
       case "recordCallEvent":
       case "recordTurnLatency":
+      case "handOver":
       case "endCall":
         break;
     }
@@ -384,14 +389,6 @@ export class Scenario {
     }
     return histories.flatMap((byIndex) => [...byIndex.values()].toSorted((a, b) => a.index - b.index));
   }
-}
-
-/** Freezes what is new; what is frozen already is frozen to the bottom. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const part of Object.values(value)) deepFreeze(part);
-  return value;
 }
 
 /** A joined call. */

@@ -44,7 +44,7 @@ export interface Adoption {
 export interface AdoptionDeps {
   readonly db: Db;
   readonly boot: NodeBoot;
-  readonly liveCalls: Pick<LiveCalls, "startCall" | "joinState" | "release">;
+  readonly liveCalls: Pick<LiveCalls, "startCall" | "isLeaving" | "joinState" | "release">;
   readonly storage: Pick<CallStorage, "remember" | "forget">;
   /** Whether a lapsed lease proves that its process is gone: this process has reached the database all the time. */
   readonly trustsLeases: () => boolean;
@@ -91,7 +91,8 @@ async function resume(deps: Adopting, callId: string, signal: AbortSignal): Prom
     const held = await readHeldCall(db, callId, trustsLeases());
     if (held === null || !held.hasState) return "gone";
     if (held.owner.nodeId === boot.nodeId && held.owner.bootId === boot.bootId) {
-      return liveCalls.joinState(callId) === "not_live" ? "gone" : "resumed";
+      if (liveCalls.joinState(callId) !== "not_live") return "resumed";
+      if (!liveCalls.isLeaving(callId)) return "gone";
     }
     // A process of another version may take it up.
     if (held.version !== SNAPSHOT_VERSION) return "later";
@@ -124,7 +125,7 @@ async function take(deps: Adopting, callId: string, { owner }: HeldCall): Promis
     await giveBack();
     return "gone";
   }
-  logger.info({ callId, from: owner.nodeId }, "a call of a process that is gone goes on here");
+  logger.info({ callId, from: owner.nodeId }, "a call of another process goes on here");
   deps.unconnected.set(callId, giveBack);
   watchForClient(deps, callId, giveBack);
   return "resumed";
