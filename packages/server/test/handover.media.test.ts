@@ -133,7 +133,7 @@ const listOf = async <T>(rest: Rest, { callId }: CallRecord, what: string): Prom
   (await rest<{ results: T[] }>("GET", `/api/calls/${callId}/${what}?pageSize=100`)).results;
 
 /** The rest of the story, a turn after it, and one end. */
-async function finish(service: ChildService, call: CallRecord): Promise<void> {
+async function finish(service: ChildService, call: CallRecord): Promise<string | null> {
   const rest = restOf(service);
   const client = await join(service, call);
   await until(() => words(client).includes("How can I help?"), "the rest of the story", LIMIT_MS);
@@ -150,10 +150,11 @@ async function finish(service: ChildService, call: CallRecord): Promise<void> {
   const told = (await messages()).map(({ text }) => text).join(" ");
   for (const sentence of SENTENCES) expect(told.split(sentence)).toHaveLength(2);
   client.socket.close(1000);
-  expect(await ended(rest, call)).toMatchObject({ endReason: "hangup" });
+  const { endReason } = await ended(rest, call);
   const types = (await listOf<{ type: string }>(rest, call, "events")).map(({ type }) => type);
   for (const type of ["call.joined", "call.resumed", "call.ended"])
     expect(types.filter((one) => one === type)).toHaveLength(1);
+  return endReason;
 }
 
 /** Stops the service in the middle of a sentence. */
@@ -163,8 +164,11 @@ async function stopInSentence(service: ChildService): Promise<CallRecord> {
   const client = await join(service, call);
   client.send({ type: "forced_agent_message", content: STORY, urgency: "immediate" });
   await until(() => words(client).includes("I can book"), "the second sentence", LIMIT_MS);
+  const fromMs = performance.now();
   terminate(service);
   expect(await client.closed).toBe(1012);
+  // At the end of the sentence, long before the limit.
+  expect(performance.now() - fromMs).toBeLessThan(LIMIT_MS / 2);
   // The sentence was finished, and nothing of the next one was heard.
   expect(SENTENCES.map((_, at) => SENTENCES.slice(0, at + 1).join(" "))).toContain(words(client));
   return call;
@@ -175,7 +179,7 @@ describe.concurrent("a service that is stopped", WITH_PERMITS, () => {
     const nodes = await openNodes(context);
     if (nodes === null) return;
     const [service, other] = nodes;
-    await finish(other, await stopInSentence(service));
+    expect(await finish(other, await stopInSentence(service))).toBe("hangup");
   });
 
   test("finishes the sentence, and the call goes on after its restart", async (context) => {
@@ -185,7 +189,7 @@ describe.concurrent("a service that is stopped", WITH_PERMITS, () => {
     const service = await world.start(dataDir);
     const call = await stopInSentence(service);
     await service.exited;
-    await finish(await world.start(dataDir), call);
+    expect(await finish(await world.start(dataDir), call)).toBe("hangup");
   });
 
   test("tells clients of WebRTC to come back, which another node answers", async (context) => {

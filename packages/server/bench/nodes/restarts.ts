@@ -66,7 +66,7 @@ class Nodes {
 
   /** In turns. */
   readonly address = (): string => {
-    const ready = [...this.#ready].toSorted();
+    const ready = [...this.#ready].toSorted((a, b) => a - b);
     this.#next += 1;
     const service = this.#running[ready[this.#next % ready.length] ?? 0];
     return service?.baseUrl ?? "http://127.0.0.1:1";
@@ -92,7 +92,7 @@ class Nodes {
 
   async close(): Promise<void> {
     clearInterval(this.#checks);
-    await Promise.all(this.#running.map((service) => service?.stop()));
+    await Promise.all(this.#running.flatMap((service) => (service === null ? [] : [service.stop()])));
   }
 
   async #look(): Promise<void> {

@@ -8,7 +8,7 @@ import type { CallPlan } from "../plan/plan.ts";
 import type { CallRecords, SnapshotRecord } from "../runner/records/call-records.ts";
 import type { EventChunk } from "../runner/records/event-chunks.ts";
 import { isTaken, saveSnapshot, type SnapshotOutcome } from "../store/snapshots/call-snapshots.ts";
-import { giveBackOrphan } from "../store/snapshots/orphans.ts";
+import { giveUpCall } from "../store/snapshots/orphans.ts";
 import type { NodeBoot } from "../store/nodes/node-claims.ts";
 import { appendCallEvent } from "../store/calls/call-events.ts";
 import { saveEventLog, saveEventLogChunk, saveEventLogEnd } from "../store/calls/call-event-logs.ts";
@@ -43,7 +43,7 @@ export interface CallOutcomes {
   readonly finishLate: FinishLate;
   /** Call it after a transaction that may have written webhook deliveries. */
   readonly deliver: () => void;
-  /** This process. Joins and ends of calls that another node has claimed are not stored. */
+  /** This process. Joins and ends of calls that another one owns are not stored. */
   readonly boot: NodeBoot;
   /** Another process continues the call. */
   readonly taken: (callId: string) => void;
@@ -63,7 +63,7 @@ export function createCallStorage(
   const once = joinTries();
   const records: CallRecords = {
     async joined(callId, { joinedAt, clientVersion }) {
-      const join = { joinedAtMs: joinedAt.getTime(), clientVersion, ofNode: boot.nodeId };
+      const join = { joinedAtMs: joinedAt.getTime(), clientVersion, by: boot };
       await markJoined(db, accountOf(callId), callId, join);
       deliver();
     },
@@ -76,9 +76,8 @@ export function createCallStorage(
       const row = { ...stage.document, stageId: stage.stageId, plan: stage, inheritsMessages };
       await insertStage(db, accountOf(callId), callId, { ...row, createdAt: beganAt });
     },
-    async toolFailed(callId, { stageId, failures }) {
-      await saveToolErrors(db, accountOf(callId), callId, stageId, failures);
-    },
+    toolFailed: async (callId, { stageId, failures }) =>
+      void (await saveToolErrors(db, accountOf(callId), callId, stageId, failures)),
     async tokensCounted(callId, counted) {
       await saveTokenCounts(db, accountOf(callId), callId, counted);
     },
@@ -95,7 +94,9 @@ export function createCallStorage(
       }),
     eventChunk: (callId, chunk) => saveChunk(db, accountOf(callId), callId, chunk),
     async snapshot(callId, record) {
-      if ((await storeSnapshot(db, boot, accountOf(callId), callId, record)) === "taken") taken(callId);
+      if ((await storeSnapshot(db, boot, accountOf(callId), callId, record)) !== "taken") return;
+      taken(callId);
+      accounts.delete(callId);
     },
     async fault(callId, { error, plan, log }) {
       await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log });
@@ -107,15 +108,12 @@ export function createCallStorage(
         const isOwn = !(await isTaken(db, boot, callId));
         // Before the end is stored: a call that has ended without it is one whose process stopped before.
         if (isOwn && eventLog !== null) await saveEventLogEnd(db, accountOf(callId), callId, eventLog);
-        const end = { endReason: reason, endedAtMs: endedAt.getTime(), use, ofNode: boot.nodeId };
+        const end = { endReason: reason, endedAtMs: endedAt.getTime(), use, by: boot };
         const first = isOwn && (await endCall(accountOf(callId), callId, end));
         if (first) metrics.callEnded(reason);
         accounts.delete(callId);
       }),
-    async handOver(callId) {
-      await giveBackOrphan(db, boot, callId, null);
-      accounts.delete(callId);
-    },
+    handOver: (callId) => handOver(db, boot, callId).then(() => void accounts.delete(callId)),
     turnLatency: (_callId, latency) => metrics.turnCompleted(latency),
   };
   return {
@@ -124,6 +122,12 @@ export function createCallStorage(
     remember: ({ callId, accountId }) => void accounts.set(callId, accountId),
     forget: (callId) => void accounts.delete(callId),
   };
+}
+
+/** @throws when the call has no snapshot that another process could continue from, or belongs to another one already */
+async function handOver(db: Db, boot: NodeBoot, callId: string): Promise<void> {
+  if (!(await giveUpCall(db, boot, callId)))
+    throw new Error("it has no snapshot, or belongs to another process");
 }
 
 function storeSnapshot(

@@ -123,6 +123,7 @@ export class CallRunner {
       records: this.#records,
       use: this.#use,
       clock: deps.clock,
+      lease: deps.lease,
       start: (effect) => {
         if (!this.#over) startEffect(this.#targets, effect);
       },
@@ -138,6 +139,11 @@ export class CallRunner {
 
   get hasJoined(): boolean {
     return this.#media !== null || this.#resumed !== null;
+  }
+
+  /** Another process has run the call, and its state begins here with the return of its client. */
+  get awaitsReturn(): boolean {
+    return this.#media === null && this.#resumed !== null;
   }
 
   readonly post = (event: CallEngineEventBody): void => {
@@ -162,10 +168,6 @@ export class CallRunner {
     return this.#connection === null || this.#returns || this.#plan.medium.returns === true;
   }
 
-  requestHandover(limitMs: number): void {
-    this.post({ type: "handoverRequested", limitMs });
-  }
-
   /**
    * Releases a call that no one has joined in this process, without an end: a process resumes it from its record.
    * False when it was joined here or is over.
@@ -180,7 +182,8 @@ export class CallRunner {
   /** Another process has taken the call: this one stops without an end, and writes nothing more about it. */
   abandon(): void {
     if (this.#over) return;
-    const connection = this.#detach();
+    const connection = this.#connection;
+    this.#connection = null;
     this.#close();
     abandonCall(this.#remains(connection), connection);
     this.#ended(false);
@@ -344,7 +347,8 @@ export class CallRunner {
     this.#report.ended(end, this.#joinedAtMs, endedAtMs);
     this.#close();
     const eventLog = this.#log.finish();
-    const connection = this.#detach();
+    const connection = this.#connection;
+    this.#connection = null;
     connection?.transport?.close(end.closeCode, end.reason);
     void finishCall(this.#remains(connection), {
       reason: end.reason,
@@ -357,16 +361,11 @@ export class CallRunner {
 
   /** Another process is to continue the call. */
   #handOver(): void {
-    const connection = this.#detach();
+    const connection = this.#connection;
+    this.#connection = null;
     this.#log.finish();
     this.#close();
     void leaveCall(this.#remains(connection), connection).then(this.#ended);
-  }
-
-  #detach(): Connection | null {
-    const connection = this.#connection;
-    this.#connection = null;
-    return connection;
   }
 
   #remains(connection: Connection | null): CallRemains {

@@ -17,7 +17,8 @@ export type ConnectOutcome = "connected" | "joined" | "gone";
 /** `full`: as many calls as `maxLiveCalls`. `draining`: the process is shutting down. */
 export type StartOutcome = "started" | "full" | "draining";
 
-export type SendOutcome = "accepted" | "not_joined" | "not_live";
+/** `later`: another process has run the call, and its client has not come back to this one yet. */
+export type SendOutcome = "accepted" | "not_joined" | "not_live" | "later";
 
 export interface DrainSummary {
   /** Calls that ended by themselves within the limit. */
@@ -167,6 +168,8 @@ class CallRegistry implements LiveCalls {
     const runner = this.#calls.get(callId);
     if (runner === undefined || runner.joinState() === "over") return "not_live";
     if (!runner.hasJoined) return "not_joined";
+    // It would be lost with the state of before the return.
+    if (runner.awaitsReturn) return "later";
     runner.post({ type: "dataMessageReceived", message, source: "api" });
     return "accepted";
   }
@@ -214,7 +217,7 @@ class CallRegistry implements LiveCalls {
     if (runner.joinState() === "connected" && (await runner.probe(PROBE_LIMIT_MS))) return "joined";
     if (runner.joinState() === "joinable") {
       if (!runner.canBeHandedOver) return "kept";
-      runner.requestHandover(TOOLS_LIMIT_MS);
+      runner.post({ type: "handoverRequested", limitMs: TOOLS_LIMIT_MS });
     }
     // It may be leaving already: to its end, or because another node has asked as well.
     return this.#leaves(callId, LEAVE_LIMIT_MS);
@@ -262,7 +265,7 @@ class CallRegistry implements LiveCalls {
     const speechLimitMs = Math.max(0, limitMs - LEAVE_LIMIT_MS);
     for (const [index, runner] of runners.entries()) {
       if (index > 0 && index % HANDOVERS_AT_ONCE === 0) await this.#pause(HANDOVER_PAUSE_MS);
-      if (runner.canBeHandedOver) runner.requestHandover(speechLimitMs);
+      if (runner.canBeHandedOver) runner.post({ type: "handoverRequested", limitMs: speechLimitMs });
     }
     return runners.length === 0 ? 0 : LEAVE_LIMIT_MS;
   }

@@ -27,6 +27,7 @@ export function callsAnywhere({ directory, liveCalls, claimJoin }: AnywhereDeps)
     async sendToCall(callId, message) {
       const here = liveCalls.sendToCall(callId, message);
       if (here === "accepted") return here;
+      if (here === "later") return "elsewhere";
       // A call that waits here may be joined at another node, which this one learns within two seconds.
       const sent = await directory.forward(callId, { kind: "send", message });
       if (sent.kind === "no_owner") return (await isOrphan(directory, callId)) ? "elsewhere" : here;
@@ -50,7 +51,7 @@ export function callsAnywhere({ directory, liveCalls, claimJoin }: AnywhereDeps)
   };
 }
 
-const SEND_OUTCOMES: readonly SendOutcome[] = ["accepted", "not_joined", "not_live"];
+const SEND_OUTCOMES: readonly Exclude<SendOutcome, "later">[] = ["accepted", "not_joined", "not_live"];
 
 /** It is joined, and its process is gone. */
 async function isOrphan(directory: CallDirectory, callId: string): Promise<boolean> {

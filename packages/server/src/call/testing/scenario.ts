@@ -11,8 +11,9 @@ import type { CallEffect, EffectOf, MessageRecord } from "../effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../events.ts";
 import { InvariantChecker } from "./invariants.ts";
 import { deepFreeze } from "./deep-freeze.ts";
-import { FakeLlm, FakeStt, FakeUser, FakeVoice } from "./fake-engines.ts";
+import { FakeLlm, FakeStt, FakeUser } from "./fake-engines.ts";
 import { FakeTools } from "./fake-tools.ts";
+import { FakeVoice } from "./fake-voice.ts";
 import { testPlan, type PlanChanges } from "./plan.ts";
 
 /** What happens to an event on its way to the engine; a number delays it by that many ms. */
@@ -279,22 +280,12 @@ export class Scenario {
         this.llm.side(effect);
         break;
       case "synthesize":
-        this.voice.synthesize(effect);
-        break;
       case "speak":
-        this.voice.speak(effect.replyId);
-        break;
       case "pausePlayout":
-        this.voice.pause(effect.replyId);
-        break;
       case "resumePlayout":
-        this.voice.resume();
-        break;
       case "clearPlayout":
-        this.voice.clear(effect.replyId);
-        break;
       case "limitPlayout":
-        this.voice.limit(effect);
+        this.voice.take(effect);
         break;
       case "judgeTurn":
         this.#judge(effect);
