@@ -1,6 +1,6 @@
 /**
  * Another process is to continue the call, and this one gives it up in order: at the end of the sentence and of the
- * user's turn, without beginning anything new. Rules R156 to R159, R169 and R170 of SPEC.md.
+ * user's turn, without beginning anything new. Rules R156 to R159 and R169 to R173 of SPEC.md.
  */
 
 import { send } from "../call-events.ts";
