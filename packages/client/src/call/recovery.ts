@@ -13,9 +13,7 @@ const RECOVERY_LIMIT_MS = 40_000;
 const RESTART_LIMIT_MS = 3_000;
 /** Wait between two attempts if the first was refused immediately and the service named no time. */
 const PAUSE_MS = 500;
-/** Calls of a process that stops are lost at the same time. Their clients spread their attempts over so long. */
-const FIRST_JITTER_MS = 100;
-/** The same for further attempts. */
+/** Added at random, so that clients that were refused together do not come back together. */
 const JITTER_MS = 250;
 
 /** Errors of a new connection while the call still exists. */
@@ -37,7 +35,6 @@ export async function recover({ link, rejoin, signal }: Recovery): Promise<Joine
   const limit = AbortSignal.timeout(RECOVERY_LIMIT_MS);
   const either = AbortSignal.any([signal, limit]);
   let last: unknown = null;
-  await pause(Math.random() * FIRST_JITTER_MS, either);
   while (!either.aborted) {
     try {
       if (await link.restart()) await pause(RESTART_LIMIT_MS, either);
