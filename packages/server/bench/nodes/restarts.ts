@@ -23,6 +23,8 @@ const SETTLE_MS = 5_000;
 /** Calls join over so long, so that their sentences end at different times. */
 const SPREAD_MS = 10_000;
 const END_LIMIT_MS = 60_000;
+/** A node that has not stopped by then is killed, and its calls wait for the end of its lease. */
+const STOP_LIMIT_MS = 60_000;
 const API_KEY = "restarts.abcdefghijklmnopqrstuvwxyzABCDEF";
 /** Two to four seconds each. */
 const SENTENCES = [
@@ -82,7 +84,9 @@ class Nodes {
     const service = this.#running[node];
     if (service === null || service === undefined) throw new Error("the node does not run");
     signal(service, "SIGTERM");
+    const killer = setTimeout(() => signal(service, "SIGKILL"), STOP_LIMIT_MS);
     await service.exited;
+    clearTimeout(killer);
     this.#running[node] = null;
     this.#ready.delete(node);
     const tookMs = performance.now() - fromMs;

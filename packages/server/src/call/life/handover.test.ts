@@ -44,6 +44,16 @@ describe("a call that another process is to continue", () => {
     expect(next.eventsOf("call.joined")).toHaveLength(0);
   });
 
+  test("requests no sentence again whose voice is slow", () => {
+    const call = joinedCall();
+    call.llm.script = [{ text: `It is ${"a very lovely and ".repeat(12)}old hotel. It has forty rooms.` }];
+    call.voice.script = ["ok", "hang"];
+    telling(call.run(320).says("Tell me about the hotel", 960));
+    requested(call).runUntil(isReady);
+    expect(call.voice.spoken).toHaveLength(2);
+    expect(call.effectsOf("clearPlayout")).toHaveLength(1);
+  });
+
   test("keeps the text that comes while the sentence is being said", () => {
     const call = joinedCall();
     call.llm.script = [{ text: STORY, firstMs: 10, pieceMs: 40 }];

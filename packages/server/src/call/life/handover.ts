@@ -4,10 +4,10 @@
  */
 
 import { send } from "../call-events.ts";
-import { emit, update, type Draft } from "../draft.ts";
+import { emit, update, updateReply, type Draft } from "../draft.ts";
 import type { EventOf } from "../events.ts";
 import { isReplyDue, noteInput } from "../reply/reply.ts";
-import type { CallState, Reply } from "../state.ts";
+import type { CallState, Reply, Segment } from "../state.ts";
 import { cancelAllTimers, type WantedTimers } from "../timers.ts";
 import { callsOf } from "../tools/round.ts";
 import { isTransferring } from "../tools/transfers.ts";
@@ -21,7 +21,18 @@ export function onHandoverRequested(draft: Draft, { limitMs }: EventOf<"handover
   const { reply, handover } = draft.state;
   const last = handover === undefined ? spokenSentence(reply) : handover.last;
   update(draft, { handover: { limitMs, last, isReady: false } });
-  if (handover === undefined && last !== null) emit(draft, { type: "limitPlayout", ...last });
+  if (handover === undefined && reply !== null) dropAfter(draft, reply, last?.segmentId ?? 0);
+}
+
+/** Nothing after this sentence is to be heard, nor requested from the voice. */
+function dropAfter(draft: Draft, { replyId, medium, purpose, playout, segments }: Reply, last: number): void {
+  const isOpen = playout === "open" || playout === "paused";
+  if (!isOpen || medium === "text" || purpose === "tones") return;
+  const isDropped = (one: Segment) => one.segmentId > last && one.status !== "played";
+  updateReply(draft, {
+    segments: segments.map((one) => (isDropped(one) ? { ...one, status: "waiting" } : one)),
+  });
+  emit(draft, { type: "limitPlayout", replyId, segmentId: last });
 }
 
 /** Audio of it has arrived, and nothing holds it back: it is heard now, or within a frame. */
