@@ -33,6 +33,7 @@ export {
   WEBSOCKET_MEDIA,
 } from "./calls/join-paths.ts";
 export * from "./calls/message.ts";
+export { RECONNECT_MESSAGES } from "./calls/reconnect-message.ts";
 export type * from "./calls/llm-messages.ts";
 export * from "./names/model-alias.ts";
 export * from "./names/name-aliases.ts";

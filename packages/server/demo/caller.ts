@@ -11,10 +11,13 @@ export const FRAME_MS = 20;
 const PASSING_CODES: ReadonlySet<number> = new Set([1006, 1011, 1012, 1013]);
 /** Longer than the service waits for the client of a process that is gone. */
 const RETURN_LIMIT_MS = 40_000;
-const RETURN_PAUSE_MS = 500;
+const RETURN_PAUSE_MS = 300;
+/** Calls of a service that stops are lost at the same time. */
+const RETURN_JITTER_MS = 200;
 
 export interface CallerOptions {
-  readonly joinUrl: string;
+  /** A function is asked again for each connection, as a client behind a balancer reaches another node each time. */
+  readonly joinUrl: string | (() => string);
   readonly sampleRateHz: number;
   /** Opens the URL again when the connection is lost. Unset: a lost connection is the end. */
   readonly returns?: boolean;
@@ -57,7 +60,13 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
 }
 
 async function openSocket(options: CallerOptions): Promise<WebSocket> {
-  const socket = new WebSocket(options.joinUrl, { perMessageDeflate: false });
+  const { joinUrl } = options;
+  const url = new URL(typeof joinUrl === "string" ? joinUrl : joinUrl());
+  if (options.returns === true) {
+    const asked = url.searchParams.get("experimentalMessages");
+    url.searchParams.set("experimentalMessages", asked === null ? "reconnect" : `${asked},reconnect`);
+  }
+  const socket = new WebSocket(url, { perMessageDeflate: false });
   socket.on("message", (data: Buffer, isBinary) => {
     if (isBinary) options.onAudio?.(data, performance.now());
     else options.onMessage?.(JSON.parse(data.toString("utf8")) as CallerMessage);
@@ -88,16 +97,21 @@ function closeOf(socket: WebSocket): Promise<number> {
   });
 }
 
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 /** Null: the call is over, or the service did not come back in time. */
 async function comeBack(options: CallerOptions): Promise<WebSocket | null> {
   const untilMs = performance.now() + RETURN_LIMIT_MS;
+  await pause(Math.random() * RETURN_JITTER_MS);
   while (performance.now() < untilMs) {
     try {
       return await openSocket(options);
     } catch (error) {
       if (error instanceof Error && /\b(?:404|410)\b/.test(error.message)) return null;
     }
-    await new Promise((resolve) => setTimeout(resolve, RETURN_PAUSE_MS));
+    await pause(RETURN_PAUSE_MS + Math.random() * RETURN_JITTER_MS);
   }
   return null;
 }

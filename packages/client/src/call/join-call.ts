@@ -53,7 +53,7 @@ export interface JoinOptions {
  */
 export async function joinCall(joinUrl: string, options: JoinOptions = {}): Promise<Call> {
   const { clientVersion, debug = false, partials = false, signal = new AbortController().signal } = options;
-  const query = { debug, partials, ...(clientVersion === undefined ? {} : { clientVersion }) };
+  const query = { debug, partials, returns: true, ...(clientVersion === undefined ? {} : { clientVersion }) };
   const address = readJoinUrl(joinUrl, query);
   checkBrowser();
   const route = routeOf(address, options);

@@ -26,6 +26,7 @@ describe("a join URL", () => {
       new URL(readJoinUrl(`wss://${PATH}`, query).http).searchParams.get("experimentalMessages");
     expect(messages({ partials: true })).toBe("partials");
     expect(messages({ debug: true, partials: true })).toBe("debug,partials");
+    expect(messages({ debug: true, returns: true })).toBe("debug,reconnect");
     expect(messages({ debug: false, partials: false })).toBeNull();
   });
 

@@ -18,6 +18,8 @@ export interface JoinQuery {
   readonly debug?: boolean;
   /** Requests the user's words while they are spoken. */
   readonly partials?: boolean;
+  /** The URL is opened again when the service asks for it. */
+  readonly returns?: boolean;
 }
 
 const SCHEMES: Readonly<Record<string, "" | "s">> = { "ws:": "", "http:": "", "wss:": "s", "https:": "s" };
@@ -31,8 +33,11 @@ export function readJoinUrl(joinUrl: string, query: JoinQuery = {}): JoinAddress
     throw new CallError("bad_join_url", "This is not a join URL. Pass the joinUrl of a call unchanged.");
   }
   if (query.clientVersion !== undefined) url.searchParams.set("clientVersion", query.clientVersion);
-  const messages = [query.debug === true ? "debug" : "", query.partials === true ? "partials" : ""];
-  const asked = messages.filter((name) => name !== "").join(",");
+  const { debug = false, partials = false, returns = false } = query;
+  const messages = { debug, partials, reconnect: returns };
+  const asked = Object.entries(messages)
+    .flatMap(([name, isAsked]) => (isAsked ? [name] : []))
+    .join(",");
   if (asked !== "") url.searchParams.set("experimentalMessages", asked);
   const rest = url.href.slice(url.protocol.length);
   return {

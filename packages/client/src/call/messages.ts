@@ -54,6 +54,7 @@ export type ServerMessage =
       readonly errorDetails?: string | undefined;
     } & Invocation)
   | { readonly type: "playback_clear_buffer" }
+  | { readonly type: "reconnect" }
   | { readonly type: "user_started_speaking"; readonly callTimestamp: string }
   | { readonly type: "user_stopped_speaking"; readonly callTimestamp: string }
   | { readonly type: "call_event"; readonly event: CallEventRecord }

@@ -136,6 +136,7 @@ export class PeerLink implements Link {
       if (this.#closed || typeof data !== "string") return;
       this.#welcome();
       this.#options.listener.text(data);
+      if (data.startsWith('{"type":"reconnect"')) this.#leave();
     });
     this.#channel.addEventListener("close", () => this.#end());
   }
@@ -189,6 +190,12 @@ export class PeerLink implements Link {
   #lose(): void {
     if (!this.#isJoined || this.#isLost) return;
     this.#isLost = true;
+    this.#options.listener.lost();
+  }
+
+  /** Another process of the service has the call: only a new connection reaches it. */
+  #leave(): void {
+    this.drop();
     this.#options.listener.lost();
   }
 

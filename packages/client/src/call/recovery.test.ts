@@ -12,9 +12,11 @@ const another: Joined = { link: link(() => Promise.resolve(true)), inbox: new In
 describe("recovery", () => {
   beforeEach(() => {
     vi.useFakeTimers();
+    vi.spyOn(Math, "random").mockReturnValue(0);
   });
   afterEach(() => {
     vi.useRealTimers();
+    vi.restoreAllMocks();
   });
 
   it("restarts first, and is done when the link comes back", async () => {

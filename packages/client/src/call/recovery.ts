@@ -13,6 +13,8 @@ const RECOVERY_LIMIT_MS = 40_000;
 const RESTART_LIMIT_MS = 3_000;
 /** Wait between two attempts if the first was refused immediately and the service named no time. */
 const PAUSE_MS = 500;
+/** Added at random, so that clients that were refused together do not come back together. */
+const JITTER_MS = 250;
 
 /** Errors of a new connection while the call still exists. */
 const PASSING: ReadonlySet<string> = new Set(["network", "already_joined", "refused"]);
@@ -42,7 +44,8 @@ export async function recover({ link, rejoin, signal }: Recovery): Promise<Joine
       if (either.aborted) break;
       if (!(error instanceof CallError) || !PASSING.has(error.code)) throw error;
       last = error;
-      await pause(Math.max(PAUSE_MS, 1_000 * (error.retryAfterSeconds ?? 0)), either);
+      const waitMs = Math.max(PAUSE_MS, 1_000 * (error.retryAfterSeconds ?? 0));
+      await pause(waitMs + Math.random() * JITTER_MS, either);
     }
   }
   if (signal.aborted) return null;

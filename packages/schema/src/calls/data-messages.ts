@@ -6,6 +6,7 @@ import { Duration } from "../values/duration.ts";
 import { FreeObject, FreeValue, Uuid } from "../values/fields.ts";
 import { checkValue } from "../values/issues.ts";
 import { InitialMessage } from "./message.ts";
+import { ReconnectMessage } from "./reconnect-message.ts";
 import { normalizeInput } from "../values/normalize.ts";
 import { withExactlyOne } from "../values/one-of.ts";
 
@@ -308,6 +309,7 @@ export const ServerDataMessage = z.union([
       "Drop all audio that you have not played yet. Sent after the last frame of the interrupted speech, so play " +
         "every frame after it.",
     ),
+  ReconnectMessage,
   z
     .strictObject({ type: z.literal("user_started_speaking"), callTimestamp })
     .describe("Voice activity started. It does not always become a turn."),
@@ -342,8 +344,7 @@ export const ServerDataMessage = z.union([
       toolCalls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: FreeObject })),
     })
     .describe(
-      "A generation of a side thread is complete: its whole text and the tool calls that follow. The `id` of a call is " +
-        "its invocation id.",
+      "A generation of a side thread is complete. The `id` of a tool call that follows is its invocation id.",
     ),
 ]);
 export type ServerDataMessage = z.output<typeof ServerDataMessage>;

@@ -66,7 +66,8 @@ function messageLists(): JsonObject[] {
   return [
     queryParameter(
       "experimentalMessages",
-      "A comma-separated list; `debug` turns debug messages on, `partials` the user's early words.",
+      "A comma-separated list; `debug` turns debug messages on, `partials` the user's early words. `reconnect` says that " +
+        "the client opens the URL again after close code 1012, or after the message `reconnect`.",
       schema,
     ),
     queryParameter("additionalMessages", "The same as `experimentalMessages`.", schema),

@@ -20,6 +20,8 @@ import { openingTimers, openingYields, plannedOpening, startOpening } from "./re
 import { startForced } from "./reply/forced.ts";
 import { initialHistory } from "./history/history.ts";
 import { NO_PARTIALS, showPartialWords } from "./history/partial-transcript.ts";
+import { isHandingOver } from "./life/handing-over.ts";
+import { handoverTimers, settleHandover } from "./life/handover.ts";
 import { inactivityTimers, NO_INACTIVITY, settleInactivity } from "./life/inactivity.ts";
 import { settleInterruption } from "./turn/interruption.ts";
 import { NO_MESSAGES } from "./life/message-state.ts";
@@ -96,6 +98,8 @@ export function step(
   event: CallEngineEvent,
 ): { state: CallState; effects: readonly CallEffect[] } {
   if (state.phase.kind === "ended") return { state, effects: [] };
+  // Another process has the call: only a replay of its log goes on.
+  if (state.handover?.isReady === true && event.type !== "adopted") return { state, effects: [] };
   const draft: Draft = { state, effects: [] };
   update(draft, { clock: { ...state.clock, atMs: Math.max(state.clock.atMs, event.atMs) } });
   dispatch(draft, event);
@@ -122,11 +126,14 @@ function settle(draft: Draft): void {
     showPartialWords(draft);
   }
   settleInactivity(draft);
+  settleHandover(draft);
+  if (draft.state.handover?.isReady === true) return;
   settleEngineNeed(draft);
   const { state } = draft;
   settleTimers(draft, {
     ...callTimers(state),
     ...engineTimers(state),
+    ...handoverTimers(state),
     ...openingTimers(state),
     ...inactivityTimers(state),
     ...turnTimers(state),
@@ -148,6 +155,11 @@ function settleSlot(draft: Draft): void {
   const { phase, reply, turn, opening, softEnd, forced } = draft.state;
   if (phase.kind === "parting") settleParting(draft);
   if (phase.kind !== "live" || reply !== null || draft.state.toolRound !== null) return;
+  if (isHandingOver(draft.state)) {
+    // The last message of a soft end was said: the call is over, and there is nothing to hand over.
+    if (turn.kind === "quiet" && softEnd?.text === null && !isReplyDue(draft.state)) settleSoftEnd(draft);
+    return;
+  }
   if (turn.kind === "pausing") {
     if (openingYields(draft.state) && forced.length === 0) startSpeculation(draft);
     return;

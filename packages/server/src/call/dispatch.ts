@@ -13,6 +13,7 @@ import {
   onTransportRestored,
 } from "./life/connection.ts";
 import { onDigit, sendDigits } from "./life/digits.ts";
+import { onHandoverRequested, onHandoverTimer } from "./life/handover.ts";
 import { update, type Draft } from "./draft.ts";
 import {
   CLOSE_FAILURE,
@@ -91,6 +92,7 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
   joined: { during: ["waiting"], by: join },
   // In any phase: a log may hold the events of both processes.
   adopted: { during: ALWAYS, by: onAdopted },
+  handoverRequested: { during: LIVE, by: onHandoverRequested },
   transportLost: { during: JOINED, by: onTransportLost },
   transportRestored: { during: JOINED, by: onTransportRestored },
   transportHungUp: { during: ALWAYS, by: onTransportHungUp },
@@ -203,6 +205,7 @@ const ON_TIMER: Readonly<Record<TimerKind, (draft: Draft) => void>> = {
   opening: onOpeningTimer,
   inactivity: onInactivityTimer,
   reconnect: onReconnectTimer,
+  handover: onHandoverTimer,
   turnLimit: onTurnLimitTimer,
   transcript: onTranscriptTimer,
   transcriptRetry: onTranscriptRetryTimer,

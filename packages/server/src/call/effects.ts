@@ -55,6 +55,8 @@ export type CallEffect =
    * never to be heard (no `speak`), to free its buffer; that answer is not awaited.
    */
   | { readonly type: "clearPlayout"; readonly replyId: number }
+  /** Drops what follows this segment in the playout buffer and is not sent yet. */
+  | { readonly type: "limitPlayout"; readonly replyId: number; readonly segmentId: number }
   | { readonly type: "setTimer"; readonly timerId: number; readonly delayMs: number }
   | { readonly type: "cancelTimer"; readonly timerId: number }
   | { readonly type: "sendDataMessage"; readonly message: ServerDataMessage }
@@ -102,6 +104,11 @@ export type CallEffect =
   | { readonly type: "recordMessage"; readonly message: MessageRecord }
   | { readonly type: "recordCallEvent"; readonly event: CallEventRecord }
   | { readonly type: "recordTurnLatency"; readonly latency: TurnLatency }
+  /**
+   * The last effect of this process: the runner stores a snapshot of the state, gives the call up so that any process may
+   * continue it, and closes the transport in a way that tells the client to come back. The state changes no more here.
+   */
+  | { readonly type: "handOver" }
   /**
    * The last effect of a call, exactly once. The runner closes the transport with `closeCode`, aborts all work, drops
    * all timers and writes the final record.

@@ -36,6 +36,11 @@ export type CallEngineEventBody =
       readonly mediaMs: number;
       readonly keepsAudio?: boolean;
     }
+  /**
+   * Another process is to continue the call. What is being said may be finished within `limitMs`; 0: at once. Answered by
+   * `handOver`, unless the call ends before.
+   */
+  | { readonly type: "handoverRequested"; readonly limitMs: number }
   /** `graceMs`: the wait for its return, where it is not the plan's. */
   | { readonly type: "transportLost"; readonly graceMs?: number }
   | { readonly type: "transportRestored"; readonly keepsAudio?: boolean }

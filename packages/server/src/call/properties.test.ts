@@ -7,7 +7,8 @@ import { builtInTool, testTool, type ToolRun } from "./testing/fake-tools.ts";
 import { isAtRest } from "./testing/at-rest.ts";
 import { testPlan, type PlanChanges } from "./testing/plan.ts";
 import { Scenario, type Disturbance } from "./testing/scenario.ts";
-import type { Generation, SttAnswer, Synthesis } from "./testing/fake-engines.ts";
+import type { Generation, SttAnswer } from "./testing/fake-engines.ts";
+import type { Synthesis } from "./testing/fake-voice.ts";
 
 /** The report with the smallest failing example, or null when the property held in every run. */
 function failureOf<T extends readonly unknown[]>(

@@ -5,7 +5,8 @@ import { step, type CallState } from "./call.ts";
 import type { Draft } from "./draft.ts";
 import { endSoftly } from "./life/soft-end.ts";
 import { after, heard, type EventType } from "./testing/every-event.ts";
-import { deepFreeze, joinedCall } from "./testing/scenario.ts";
+import { deepFreeze } from "./testing/deep-freeze.ts";
+import { joinedCall } from "./testing/scenario.ts";
 
 /** Two windows of voice. */
 function withSpeech(state: CallState): CallState {
@@ -27,6 +28,7 @@ const SOFT_ENDS: Readonly<Record<EventType, Readonly<Record<OpenSoftEnd, SoftEnd
   started: SAME,
   joined: SAME,
   adopted: SAME,
+  handoverRequested: SAME,
   transportLost: SAME,
   transportRestored: SAME,
   transportHungUp: GONE,
@@ -126,6 +128,7 @@ const REMINDERS: Readonly<Record<EventType, Readonly<Record<OpenInactivity, Inac
   joined: AS_IT_WAS,
   // The agent speaks: it asks whether the user is there, or says the rest of the message.
   adopted: { counting: "paused", paused: "paused", said: "paused" },
+  handoverRequested: AS_IT_WAS,
   // A user who is not connected cannot answer.
   transportLost: { ...AS_IT_WAS, counting: "paused" },
   transportRestored: AS_IT_WAS,

@@ -9,6 +9,7 @@ import type { Tones } from "./effects.ts";
 import type { History, PartialWords } from "./history/history-state.ts";
 import type { Answerer } from "./life/answerer-state.ts";
 import type { Connection } from "./life/connection-state.ts";
+import type { Handover } from "./life/handover-state.ts";
 import type { DataMessageState } from "./life/message-state.ts";
 import type { SideThreads } from "./threads/thread-state.ts";
 import type { ForcedMessage, ToolCall, ToolRound, UnawaitedTool } from "./tools/tool-state.ts";
@@ -327,6 +328,8 @@ export interface CallState {
   readonly sideThreads: SideThreads;
   /** The language of the sentences that were rendered before the voice could fail; unset: none were. */
   readonly spareSpeech?: { readonly language: string | null };
+  /** Unset: no other process is to continue the call. */
+  readonly handover?: Handover;
 }
 
 export interface PressedDigits {
@@ -372,6 +375,7 @@ export type TimerKind =
   | "opening"
   | "inactivity"
   | "reconnect"
+  | "handover"
   | "turnLimit"
   | "transcript"
   | "transcriptRetry"

@@ -27,6 +27,7 @@ const PHASES: Readonly<Record<EventType, Readonly<Record<PhaseKind, PhaseKind>>>
   started: { ...STAY, created: "waiting" },
   joined: { ...STAY, waiting: "live" },
   adopted: { ...STAY, parting: "ended" },
+  handoverRequested: STAY,
   transportLost: { ...STAY, parting: "ended" },
   transportRestored: STAY,
   transportHungUp: ENDS,
@@ -216,6 +217,7 @@ const SLOTS: Readonly<Record<EventType, Readonly<Record<Slot, Slot>>>> = {
   joined: KEEP,
   // What was said goes on, or the user is asked whether they are there.
   adopted: { free: "open", closed: "open", open: "open", paused: "open", cutting: "open" },
+  handoverRequested: KEEP,
   transportLost: { ...KEEP, open: "paused" },
   transportRestored: KEEP,
   transportHungUp: OVER,

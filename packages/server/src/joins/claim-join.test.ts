@@ -15,6 +15,8 @@ interface FakeNode extends ClaimDeps {
   outcome: StartOutcome | "over";
   adopts: "resumed" | "later" | "gone";
   drains: boolean;
+  /** Joined calls that are lost here can be continued elsewhere. */
+  handsOver: boolean;
 }
 
 function openWorld(call: Partial<FakeCall> = {}) {
@@ -35,6 +37,7 @@ function openWorld(call: Partial<FakeCall> = {}) {
       joining: new JoiningCalls(),
       isDraining: () => node.drains,
       drains: false,
+      handsOver: false,
       states,
       joined,
       capacity: "free",
@@ -43,7 +46,13 @@ function openWorld(call: Partial<FakeCall> = {}) {
       leave,
       liveCalls: {
         joinState: (callId) => states.get(callId) ?? "not_live",
-        awaitsJoin: async (callId) => (states.get(callId) === "connected" ? "joined" : "gone"),
+        handOver: async (callId) => {
+          if (states.get(callId) === "connected") return "joined";
+          if (!states.has(callId)) return "gone";
+          if (!node.handsOver) return "kept";
+          states.delete(callId);
+          return "handed_over";
+        },
         capacity: () => node.capacity,
         release: leave,
       },
@@ -172,13 +181,31 @@ describe("a join of a joined call that does not run here", () => {
     a.joined.add(CALL);
     expect(await joinedElsewhere(b, CALL)).toBe("elsewhere");
     a.states.clear();
-    expect(await joinedElsewhere(b, CALL)).toBe("elsewhere");
+    expect(await joinedElsewhere(b, CALL)).toBe("orphaned");
     nodes.silent.add("a");
     expect(await joinedElsewhere(b, CALL)).toBe("orphaned");
     nodes.stop("a");
     expect(await joinedElsewhere(b, CALL)).toBe("orphaned");
     b.adopts = "resumed";
     expect(await joinedElsewhere(b, CALL)).toBe("lost");
+  });
+
+  it("is handed over by the node that has it where its client is lost, and continued here", async () => {
+    const { a, b } = openWorld({ state: "joined", claimedBy: "a" });
+    a.states.set(CALL, "joinable");
+    a.joined.add(CALL);
+    a.handsOver = true;
+    b.adopts = "resumed";
+    expect(await joinedElsewhere(b, CALL)).toBe("lost");
+    expect(a.states.has(CALL)).toBe(false);
+  });
+
+  it("is left to others by a node that is being stopped", async () => {
+    const { a, b } = openWorld({ state: "joined", claimedBy: "a" });
+    a.states.set(CALL, "joinable");
+    b.drains = true;
+    expect(await joinedElsewhere(b, CALL)).toBe("draining");
+    expect(a.states.has(CALL)).toBe(true);
   });
 
   it("is gone where its end is being stored here", async () => {

@@ -13,7 +13,7 @@ const MAX_CLAIMS = 3;
 
 export interface ClaimDeps {
   readonly directory: CallDirectory;
-  readonly liveCalls: Pick<LiveCalls, "awaitsJoin" | "capacity" | "joinState" | "release">;
+  readonly liveCalls: Pick<LiveCalls, "capacity" | "handOver" | "joinState" | "release">;
   readonly joining: JoiningCalls;
   /** This process is being stopped: its waiting calls are for others. */
   readonly isDraining: () => boolean;
@@ -82,22 +82,25 @@ async function startHere(
 }
 
 /** For a joined call that does not run in this process. */
-export async function joinedElsewhere({ directory, adopt }: ClaimDeps, callId: string): Promise<JoinLookup> {
+export async function joinedElsewhere(
+  { directory, adopt, isDraining }: ClaimDeps,
+  callId: string,
+): Promise<JoinLookup> {
   const { state, holder } = await directory.ownerOf(callId);
   if (state !== "joined") return "gone";
+  // The process that answers next takes it up.
+  if (isDraining()) return "draining";
   if (holder === "other") {
     const answer = await askHolder(directory, callId);
-    // Its end is being stored there.
-    if (answer === "released") return "elsewhere";
-    if (answer !== "unreachable") return answer;
+    if (answer !== "released" && answer !== "unreachable") return answer;
   }
-  // Its process is gone, or seems to be: the client is held until the lease shows it.
+  // Handed over, or its process is gone or seems to be: the client is held until the lease shows it.
   const outcome = await adopt(callId);
   if (outcome === "resumed") return "lost";
   return outcome === "gone" ? "gone" : "orphaned";
 }
 
-/** `released`: any process may claim it. `joined`: it is connected here. `lost`: it was connected, and may return here. */
+/** `released`: any process may claim it, or continue it. `joined`: it is connected here. `lost`: its client may return here. */
 export type Yielded = "released" | "joined" | "lost" | "gone";
 
 /** Another process asks for a call that this one has claimed, or keeps ready. */
@@ -106,12 +109,12 @@ export async function yieldCall(
   callId: string,
 ): Promise<Yielded> {
   if (joining.has(callId)) return "joined";
-  const state = liveCalls.joinState(callId);
-  if (state === "connected") {
-    const found = await liveCalls.awaitsJoin(callId);
-    return found === "joinable" ? "lost" : found;
+  if (liveCalls.joinState(callId) !== "joinable" || !(await leave(callId))) {
+    const outcome = await liveCalls.handOver(callId);
+    if (outcome === "joined") return "joined";
+    if (outcome === "kept") return "lost";
+    if (outcome === "handed_over") return "released";
   }
-  if (state === "joinable" && !(await leave(callId))) return "lost";
   await directory.release(callId);
   return "released";
 }

@@ -8,6 +8,7 @@ import type { CallPlan } from "../plan/plan.ts";
 import type { CallRecords, SnapshotRecord } from "../runner/records/call-records.ts";
 import type { EventChunk } from "../runner/records/event-chunks.ts";
 import { isTaken, saveSnapshot, type SnapshotOutcome } from "../store/snapshots/call-snapshots.ts";
+import { giveUpCall } from "../store/snapshots/orphans.ts";
 import type { NodeBoot } from "../store/nodes/node-claims.ts";
 import { appendCallEvent } from "../store/calls/call-events.ts";
 import { saveEventLog, saveEventLogChunk, saveEventLogEnd } from "../store/calls/call-event-logs.ts";
@@ -75,9 +76,8 @@ export function createCallStorage(
       const row = { ...stage.document, stageId: stage.stageId, plan: stage, inheritsMessages };
       await insertStage(db, accountOf(callId), callId, { ...row, createdAt: beganAt });
     },
-    async toolFailed(callId, { stageId, failures }) {
-      await saveToolErrors(db, accountOf(callId), callId, stageId, failures);
-    },
+    toolFailed: async (callId, { stageId, failures }) =>
+      void (await saveToolErrors(db, accountOf(callId), callId, stageId, failures)),
     async tokensCounted(callId, counted) {
       await saveTokenCounts(db, accountOf(callId), callId, counted);
     },
@@ -113,6 +113,7 @@ export function createCallStorage(
         if (first) metrics.callEnded(reason);
         accounts.delete(callId);
       }),
+    handOver: (callId) => handOver(db, boot, callId).then(() => void accounts.delete(callId)),
     turnLatency: (_callId, latency) => metrics.turnCompleted(latency),
   };
   return {
@@ -121,6 +122,12 @@ export function createCallStorage(
     remember: ({ callId, accountId }) => void accounts.set(callId, accountId),
     forget: (callId) => void accounts.delete(callId),
   };
+}
+
+/** @throws when the call has no snapshot that another process could continue from, or belongs to another one already */
+async function handOver(db: Db, boot: NodeBoot, callId: string): Promise<void> {
+  if (!(await giveUpCall(db, boot, callId)))
+    throw new Error("it has no snapshot, or belongs to another process");
 }
 
 function storeSnapshot(

@@ -202,6 +202,13 @@ export class Playout {
     if (reply !== undefined) reply.paused = false;
   }
 
+  /** Drops the segments after this one of which nothing was handed out. Returns their ids. */
+  limit(replyId: number, segmentId: number): readonly number[] {
+    const segments = this.#replies.get(replyId)?.segments ?? [];
+    const first = segments.findIndex((segment) => segment.segmentId > segmentId && !segment.started);
+    return first === -1 ? [] : segments.splice(first).map((segment) => segment.segmentId);
+  }
+
   /** Drops everything of the reply that was not heard. */
   clear(replyId: number, nowMs: number): HeardPosition {
     this.advance(nowMs);

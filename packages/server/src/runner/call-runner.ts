@@ -6,34 +6,38 @@
 import { initialState, step, type CallState } from "../call/call.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../call/events.ts";
 import { awaitedResults } from "../call/tools/awaited.ts";
+import { RECONNECT_MESSAGES } from "@parley/schema";
 import type { CallPlan } from "../plan/plan.ts";
 import type { Transport, TransportListener } from "../ports/transport.ts";
 import type { CallDeps, CallStart, ConnectInfo, OpenTransport } from "./call-deps.ts";
 import { CallClock } from "./call-clock.ts";
-import { CODES, END_LIMIT_MS, endOfRequest, failedEnd, FAULT_LIMIT_MS, type EndCall } from "./call-ends.ts";
+import { CODES, type EndCall } from "./call-ends.ts";
 import { listenerOf, type Connection } from "./call-listener.ts";
 import { startEffect, type EffectTargets } from "./effects.ts";
+import { ForcedEnd } from "./forced-end.ts";
 import { firstEvent, mediaAtMs, resumedAtMs, type ResumedCall } from "./resumed-call.ts";
 import { CallMedia } from "./speech/call-media.ts";
 import { CallAnswerer } from "./speech/call-answerer.ts";
 import { mediumMeans } from "./speech/medium-means.ts";
 import { CallTasks } from "./tasks/call-tasks.ts";
 import { MessageGate } from "./data-connection/message-gate.ts";
-import { EventLogger } from "./records/event-log.ts";
-import { finishCall } from "./records/finish-call.ts";
+import { finishCall, type CallRemains } from "./records/finish-call.ts";
+import { abandonCall, leaveCall } from "./records/leave-call.ts";
 import { ForcedChecks } from "./tasks/forced-calls.ts";
 import { TurnDetectors } from "./speech/turn-detectors.ts";
-import { EventChunkWriter } from "./records/event-chunks.ts";
+import { CallLog } from "./records/call-log.ts";
+import type { EventChunk } from "./records/event-chunks.ts";
 import { Mailbox } from "./mailbox.ts";
 import { ProblemNotices } from "./problem-notices.ts";
 import { RecordQueue } from "./records/record-queue.ts";
 import { Snapshots } from "./records/snapshots.ts";
 import { CallReport } from "./traces/call-report.ts";
 import { CallUse } from "./use/call-use.ts";
-import { messageOf, stackOf } from "../pacing/error-text.ts";
+import { stackOf } from "../pacing/error-text.ts";
 
 export class CallRunner {
   readonly callId: string;
+  readonly accountId: string;
   readonly answerer: CallAnswerer;
   readonly #plan: CallPlan;
   readonly #deps: CallDeps;
@@ -44,11 +48,9 @@ export class CallRunner {
   readonly #turnDetectors: TurnDetectors;
   readonly #targets: EffectTargets;
   readonly #problems: ProblemNotices;
-  readonly #ended: () => void;
+  readonly #ended: (isHandedOver: boolean) => void;
   #state: CallState;
-  #log: EventLogger<CallState>;
-  readonly #eventChunks: EventChunkWriter | null;
-  /** Of the client, whichever connection it has at the time. */
+  readonly #log: CallLog;
   readonly #messageGate: MessageGate;
   readonly #forcedChecks: ForcedChecks;
   readonly #report: CallReport;
@@ -60,41 +62,47 @@ export class CallRunner {
   #connection: Connection | null = null;
   #info: ConnectInfo | null = null;
   #joinedAtMs: number | null = null;
-  #faulted = false;
-  #cancelEndLimit: (() => void) | null = null;
+  /** The client of the connection comes back when it is asked to. */
+  #returns = false;
+  readonly #forcedEnd: ForcedEnd;
   #over = false;
 
-  /** @param ended called once, when the final record is written and nothing of the call is left */
-  constructor(plan: CallPlan, start: CallStart, deps: CallDeps, ended: () => void) {
+  /** @param ended called once, when the final record is written or any process may continue the call */
+  constructor(plan: CallPlan, start: CallStart, deps: CallDeps, ended: (isHandedOver: boolean) => void) {
     this.callId = plan.callId;
+    this.accountId = plan.accountId;
     this.#plan = plan;
     this.#deps = deps;
     this.#ended = ended;
     this.#problems = new ProblemNotices(deps.clock);
-    const { resumed = null } = start;
+    const { resumed = null, createdAt } = start;
     this.#resumed = resumed;
     const fired = (timerId: number): void => this.post({ type: "timerFired", timerId });
-    this.#clock = new CallClock(deps.clock, start.createdAt, fired, resumedAtMs(resumed));
+    this.#clock = new CallClock(deps.clock, createdAt, fired, resumedAtMs(resumed));
     this.#joinedAtMs = resumed?.snapshot.state.clock.joinedAtMs ?? null;
     this.#report = new CallReport(plan, deps, (atMs) => this.#clock.wallClock(atMs).getTime());
-    const call = { callId: plan.callId, stageId: plan.stage.stageId };
-    this.#records = new RecordQueue(call, deps, resumed?.counts ?? null);
+    const { callId, stage } = plan;
+    this.#records = new RecordQueue({ callId, stageId: stage.stageId }, deps, resumed?.counts ?? null);
     this.#use = new CallUse({
       currency: deps.currency ?? null,
       record: (event) => this.#records.callEvent(event),
       before: resumed?.use ?? [],
     });
     this.#state = initialState(plan);
-    this.#log = new EventLogger(this.#state);
-    this.#eventChunks = deps.storeEventLogs
-      ? new EventChunkWriter((chunk) => this.#records.eventChunk(chunk), undefined, resumed?.eventLog)
-      : null;
+    const write = (chunk: EventChunk): void => this.#records.eventChunk(chunk);
+    this.#log = new CallLog(this.#state, deps.storeEventLogs ? write : null, resumed?.eventLog);
     this.#mailbox = new Mailbox(
       (event) => this.#handle(event),
-      (error) => this.#giveUp(error),
+      (error) => this.#forcedEnd.giveUp(error),
     );
-    const { served } = this.#report;
-    const reports = { use: this.#use, post: this.post, served, faulted: this.fault };
+    this.#forcedEnd = new ForcedEnd({
+      clock: deps.clock,
+      isOver: () => this.#over,
+      post: this.post,
+      record: (error) => this.#recordFault(error),
+      end: (end) => this.#end(end),
+    });
+    const reports = { use: this.#use, post: this.post, served: this.#report.served, faulted: this.fault };
     this.#tasks = new CallTasks(plan, deps, reports);
     this.#forcedChecks = new ForcedChecks({
       state: () => this.#state,
@@ -129,10 +137,6 @@ export class CallRunner {
     return this.#connection === null ? "joinable" : "connected";
   }
 
-  get accountId(): string {
-    return this.#plan.accountId;
-  }
-
   /** `elsewhere`: at another process. Its state begins here with the return of its client (R176). */
   get joined(): "never" | "elsewhere" | "here" {
     if (this.#media !== null) return "here";
@@ -147,28 +151,18 @@ export class CallRunner {
     if (!this.#over) this.#mailbox.post({ ...event, atMs: this.#clock.atMs() });
   };
 
-  /** Ends the call after a failure that must not happen. */
   readonly fault = (error: unknown): void => {
-    if (this.#over) return;
-    if (this.#faulted) {
-      this.#giveUp(error);
-      return;
-    }
-    this.#faulted = true;
-    this.#recordFault(error);
-    this.#cancelEndLimit?.();
-    this.#cancelEndLimit = this.#deps.clock.after(FAULT_LIMIT_MS, () => this.#giveUp(error));
-    this.post({ type: "faulted", error: messageOf(error) });
+    this.#forcedEnd.fault(error);
   };
 
-  /** Requests the end from the engine, and ends the call itself when the engine does not. */
   requestEnd(cause: "hangup" | "shutdown"): void {
-    this.post({ type: "endRequested", cause });
-    if (this.#over) return;
-    this.#cancelEndLimit?.();
-    this.#cancelEndLimit = this.#deps.clock.after(END_LIMIT_MS, () => {
-      this.#end(endOfRequest(cause));
-    });
+    this.#forcedEnd.request(cause);
+  }
+
+  /** Whether another process can continue the call: it has joined, and its client comes back, or is not there. */
+  get canBeHandedOver(): boolean {
+    if (this.#over || this.#media === null || !this.#snapshots.isOn) return false;
+    return this.#connection === null || this.#returns || this.#plan.medium.returns === true;
   }
 
   /**
@@ -178,20 +172,18 @@ export class CallRunner {
   release(): boolean {
     if (this.#over || this.#media !== null) return false;
     this.#close();
-    void this.#records.flush().finally(this.#ended);
+    void this.#records.flush().finally(() => this.#ended(false));
     return true;
   }
 
   /** Another process has taken the call: this one stops without an end, and writes nothing more about it. */
   abandon(): void {
     if (this.#over) return;
-    this.#connection?.transport?.close(CODES.restarting, "another process continues the call");
+    const connection = this.#connection;
     this.#connection = null;
     this.#close();
-    this.#records.drop();
-    void this.#media?.recorder?.close().catch(() => undefined);
-    void this.#media?.dataChannel?.close();
-    this.#ended();
+    abandonCall(this.#remains(connection), connection);
+    this.#ended(false);
   }
 
   /** The join, or the return after a loss. */
@@ -199,13 +191,13 @@ export class CallRunner {
     if (this.joinState() !== "joinable") throw new Error("the call is not waiting for a connection");
     const settled = Promise.withResolvers<void>();
     const connection: Connection = { transport: null, closed: settled.promise };
-    const listener = this.#listener(connection, settled.resolve);
-    connection.transport = open(this.#plan.medium, listener);
+    connection.transport = open(this.#plan.medium, this.#listener(connection, settled.resolve));
     if (this.#media?.fits(connection.transport) === false) {
       connection.transport.close(CODES.wrongData, "the audio has other sample rates than before");
       return;
     }
     this.#connection = connection;
+    this.#returns = info.experimentalMessages.includes(RECONNECT_MESSAGES);
     if (this.#media !== null) {
       this.#media.attach();
       this.post({ type: "transportRestored", ...(info.keepsAudio === true ? { keepsAudio: true } : {}) });
@@ -225,7 +217,6 @@ export class CallRunner {
     });
   }
 
-  /** Whether the connection is alive. */
   async isAlive(limitMs: number): Promise<boolean> {
     return (await this.#connection?.transport?.probe(limitMs)) ?? false;
   }
@@ -259,7 +250,6 @@ export class CallRunner {
     if (this.#over) return;
     try {
       this.#log.add(this.#state, event);
-      this.#eventChunks?.add(event);
       const before = this.#state;
       const { state, effects } = step(before, event);
       this.#state = state;
@@ -287,6 +277,7 @@ export class CallRunner {
         this.#deps.logger.warn({ callId: this.callId, error }, "an engine failed in a call");
       },
       turnLatency: (latency) => this.#deps.records.turnLatency(this.callId, latency),
+      handOver: () => this.#handOver(),
       end: (end) => this.#end(end),
     };
   }
@@ -342,13 +333,6 @@ export class CallRunner {
     }
   }
 
-  /** For when the engine can no longer end the call. */
-  #giveUp(error: unknown): void {
-    if (this.#over) return;
-    if (!this.#faulted) this.#recordFault(error);
-    this.#end(failedEnd(messageOf(error)));
-  }
-
   #recordFault(error: unknown): void {
     this.#deps.logger.error({ callId: this.callId, error: stackOf(error) }, "a call failed");
     this.#records.fault({ plan: this.#plan, error: stackOf(error), log: this.#log.read() });
@@ -359,11 +343,30 @@ export class CallRunner {
     const endedAtMs = this.#clock.atMs();
     this.#report.ended(end, this.#joinedAtMs, endedAtMs);
     this.#close();
-    const eventLog = this.#eventChunks?.finish() ?? null;
+    const eventLog = this.#log.finish();
     const connection = this.#connection;
     this.#connection = null;
     connection?.transport?.close(end.closeCode, end.reason);
-    const remains = {
+    void finishCall(this.#remains(connection), {
+      reason: end.reason,
+      joinedAt: this.#joinedAt(),
+      endedAt: this.#clock.wallClock(endedAtMs),
+      detail: end.detail,
+      eventLog,
+    }).finally(() => this.#ended(false));
+  }
+
+  /** Another process is to continue the call. */
+  #handOver(): void {
+    const connection = this.#connection;
+    this.#connection = null;
+    this.#log.finish();
+    this.#close();
+    void leaveCall(this.#remains(connection), connection).then(this.#ended);
+  }
+
+  #remains(connection: Connection | null): CallRemains {
+    return {
       ...this.#deps,
       callId: this.callId,
       records: this.#records,
@@ -372,20 +375,13 @@ export class CallRunner {
       disconnected: connection?.closed ?? Promise.resolve(),
       dataChannel: this.#media?.dataChannel ?? null,
     };
-    void finishCall(remains, {
-      reason: end.reason,
-      joinedAt: this.#joinedAt(),
-      endedAt: this.#clock.wallClock(endedAtMs),
-      detail: end.detail,
-      eventLog,
-    }).finally(this.#ended);
   }
 
   #close(): void {
     this.#over = true;
     this.#mailbox.close();
     this.#messageGate.close();
-    this.#cancelEndLimit?.();
+    this.#forcedEnd.close();
     this.#clock.close();
     this.#tasks.close();
     this.#turnDetectors.close();

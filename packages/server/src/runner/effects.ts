@@ -28,6 +28,7 @@ export interface EffectTargets {
   /** A failure for the log of the service. */
   readonly engineFailed: (what: string) => void;
   readonly turnLatency: (latency: TurnLatency) => void;
+  readonly handOver: () => void;
   readonly end: (end: EffectOf<"endCall">) => void;
 }
 
@@ -70,6 +71,8 @@ const START: { readonly [T in EffectType]: Start<T> } = {
     records.stage({ stage, inheritsMessages, beganAt: clock.lastEventAt() });
   },
 
+  limitPlayout: ({ media }, { replyId, segmentId }) => media()?.speechOut.limit(replyId, segmentId),
+
   setTimer: ({ clock }, { timerId, delayMs }) => clock.setTimer(timerId, delayMs),
   cancelTimer: ({ clock }, { timerId }) => clock.cancelTimer(timerId),
 
@@ -89,6 +92,7 @@ const START: { readonly [T in EffectType]: Start<T> } = {
   },
   recordTurnLatency: ({ turnLatency }, { latency }) => turnLatency(latency),
 
+  handOver: ({ handOver }) => handOver(),
   endCall: ({ end }, effect) => end(effect),
 };
 

@@ -347,7 +347,7 @@ describe("capacity and stopping", () => {
     running.start(testPlan());
     client.start();
     const summary = await running.calls.drain(200);
-    expect(summary).toEqual({ ended: 0, cut: 1, waiting: 1 });
+    expect(summary).toEqual({ ended: 0, cut: 1, waiting: 1, handedOver: 0 });
     expect(await client.closed).toBe(1011);
     expect(running.records.ends.length).toBe(1);
     expect(running.start(testPlan())).toBe("draining");
@@ -358,6 +358,6 @@ describe("capacity and stopping", () => {
     client.start();
     const draining = running.calls.drain(30_000);
     client.socket.close(1000);
-    expect(await draining).toEqual({ ended: 1, cut: 0, waiting: 0 });
+    expect(await draining).toEqual({ ended: 1, cut: 0, waiting: 0, handedOver: 0 });
   });
 });

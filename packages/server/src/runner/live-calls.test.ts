@@ -332,7 +332,7 @@ test("a drain on a manual clock ends what is left after its limit", async () => 
   await clock.advance(19_000);
   expect(records.ends).toEqual([]);
   await clock.advance(5_000);
-  expect(await draining).toEqual({ ended: 0, cut: 2, waiting: 0 });
+  expect(await draining).toEqual({ ended: 0, cut: 2, waiting: 0, handedOver: 0 });
   expect(records.ends.map(({ record }) => record.reason)).toEqual(["system_error", "system_error"]);
   expect(clock.pending()).toBe(0);
 });
@@ -340,7 +340,7 @@ test("a drain on a manual clock ends what is left after its limit", async () => 
 test("a drain lets go of calls that nobody has joined, without an end", async () => {
   const { clock, records, calls, create, join } = openCallWorld();
   const { callId } = create();
-  expect(await calls.drain(20_000)).toEqual({ ended: 0, cut: 0, waiting: 1 });
+  expect(await calls.drain(20_000)).toEqual({ ended: 0, cut: 0, waiting: 1, handedOver: 0 });
   expect(calls.count()).toBe(0);
   expect(records.ends).toEqual([]);
   expect((await join(callId)).outcome).toBe("gone");

@@ -27,7 +27,15 @@ export interface DrainSummary {
   readonly cut: number;
   /** Calls that no one had joined; the next start of this node resumes them. */
   readonly waiting: number;
+  /** Calls that any process may continue. */
+  readonly handedOver: number;
 }
+
+/**
+ * `joined`: its client is connected here. `kept`: it cannot be continued elsewhere, or its last snapshot is not stored
+ * yet. `gone`: it is over, or is not of this process.
+ */
+export type HandoverOutcome = "handed_over" | "joined" | "kept" | "gone";
 
 export interface LiveCallsDeps extends CallDeps {
   /** Limit of calls in this process, counted from creation to end. */
@@ -60,6 +68,10 @@ export interface LiveCalls {
    * not live.
    */
   release(callId: string): Promise<boolean>;
+  /** Gives a joined call up whose client is not connected, so that any process may continue it. */
+  handOver(callId: string): Promise<HandoverOutcome>;
+  /** Its end is being stored, or it is being handed over. */
+  isLeaving(callId: string): boolean;
   /** Another process continues the call: it stops here without an end. */
   abandon(callId: string): void;
   /** Calls from creation until their final record is written. */
@@ -67,14 +79,22 @@ export interface LiveCalls {
   /** The ids of the same. */
   callIds(): readonly string[];
   /**
-   * Refuses new calls, releases those that no one has joined (their records stay open for the next start), waits up to
-   * `limitMs` for the others to end, then ends the rest and waits for their records.
+   * Refuses new calls, releases those that no one has joined (their records stay open for the next start), and hands
+   * those over whose clients come back elsewhere. Waits up to `limitMs` for the others to end, then ends the rest and
+   * waits for their records.
    */
   drain(limitMs: number): Promise<DrainSummary>;
 }
 
 /** A connection that was silent for this long must answer before another takes its place. */
 const PROBE_LIMIT_MS = 1_000;
+/** A call that leaves for another node waits this long for its tools. The other node waits for two seconds. */
+const TOOLS_LIMIT_MS = 500;
+/** Wait for the last snapshot and the release of a call. */
+const LEAVE_LIMIT_MS = 1_400;
+/** 200 calls a second are handed over at the beginning of a shutdown. */
+const HANDOVERS_AT_ONCE = 10;
+const HANDOVER_PAUSE_MS = 50;
 /** Wait for the ends of the calls that a drain has cut off. */
 const CUT_LIMIT_MS = 8_000;
 
@@ -87,7 +107,8 @@ class CallRegistry implements LiveCalls {
   readonly #calls = new Map<string, CallRunner>();
   readonly #emptied = new Set<() => void>();
   /** By call: called when it has left. */
-  readonly #leaving = new Map<string, () => void>();
+  readonly #leaving = new Map<string, ((isHandedOver: boolean) => void)[]>();
+  #handedOver = 0;
   #draining = false;
 
   constructor(deps: LiveCallsDeps) {
@@ -105,9 +126,10 @@ class CallRegistry implements LiveCalls {
     if (this.#calls.has(plan.callId)) throw new Error(`call ${plan.callId} is live already`);
     // A call keeps the engines that it began with; those of the deployment may change.
     const deps = { ...this.#deps, engines: { ...this.#deps.engines } };
-    const runner = new CallRunner(plan, start, deps, () => {
+    const runner = new CallRunner(plan, start, deps, (isHandedOver) => {
+      if (isHandedOver) this.#handedOver += 1;
       this.#calls.delete(plan.callId);
-      this.#leaving.get(plan.callId)?.();
+      for (const left of this.#leaving.get(plan.callId) ?? []) left(isHandedOver);
       this.#leaving.delete(plan.callId);
       if (this.#calls.size === 0) for (const emptied of this.#emptied) emptied();
     });
@@ -183,14 +205,26 @@ class CallRegistry implements LiveCalls {
   async release(callId: string): Promise<boolean> {
     const runner = this.#calls.get(callId);
     if (runner === undefined) return false;
-    const { promise: left, resolve } = Promise.withResolvers<void>();
-    this.#leaving.set(callId, resolve);
-    if (!runner.release()) {
-      this.#leaving.delete(callId);
-      return false;
-    }
-    await left;
+    if (!runner.release()) return false;
+    await this.#leaves(callId, null);
     return true;
+  }
+
+  async handOver(callId: string): Promise<HandoverOutcome> {
+    const runner = this.#calls.get(callId);
+    if (runner === undefined) return "gone";
+    // The connection of a client that is here wins; a dead one is dropped.
+    if (runner.joinState() === "connected" && (await runner.probe(PROBE_LIMIT_MS))) return "joined";
+    if (runner.joinState() === "joinable") {
+      if (!runner.canBeHandedOver) return "kept";
+      runner.post({ type: "handoverRequested", limitMs: TOOLS_LIMIT_MS });
+    }
+    // It may be leaving already: to its end, or because another node has asked as well.
+    return this.#leaves(callId, LEAVE_LIMIT_MS);
+  }
+
+  isLeaving(callId: string): boolean {
+    return this.#calls.get(callId)?.joinState() === "over";
   }
 
   abandon(callId: string): void {
@@ -209,13 +243,47 @@ class CallRegistry implements LiveCalls {
     this.#draining = true;
     const waiting = [...this.#calls.values()].filter((runner) => runner.release()).length;
     const before = this.#calls.size - waiting;
-    if (await this.#empty(limitMs)) return { ended: before, cut: 0, waiting };
+    const earlier = this.#handedOver;
+    const untilMs = this.#deps.clock.nowMs() + Math.max(limitMs, await this.#requestHandovers(limitMs));
+    const isEmpty = await this.#empty(Math.max(0, untilMs - this.#deps.clock.nowMs()));
+    const handedOver = this.#handedOver - earlier;
+    if (isEmpty) return { ended: before - handedOver, cut: 0, waiting, handedOver };
     const cut = this.#calls.size;
     for (const runner of this.#calls.values()) runner.requestEnd("shutdown");
     if (!(await this.#empty(CUT_LIMIT_MS))) {
       this.#deps.logger.error({ calls: this.#calls.size }, "the end of some calls is not stored yet");
     }
-    return { ended: before - cut, cut, waiting };
+    return { ended: before - cut - handedOver, cut, waiting, handedOver };
+  }
+
+  /**
+   * A few at a time, because their clients come back at the other nodes at once. Returns how long the calls may take to
+   * leave: 0 where there is none to hand over.
+   */
+  async #requestHandovers(limitMs: number): Promise<number> {
+    const runners = [...this.#calls.values()].filter((runner) => runner.canBeHandedOver);
+    const speechLimitMs = Math.max(0, limitMs - LEAVE_LIMIT_MS);
+    for (const [index, runner] of runners.entries()) {
+      if (index > 0 && index % HANDOVERS_AT_ONCE === 0) await this.#pause(HANDOVER_PAUSE_MS);
+      if (runner.canBeHandedOver) runner.post({ type: "handoverRequested", limitMs: speechLimitMs });
+    }
+    return runners.length === 0 ? 0 : LEAVE_LIMIT_MS;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#deps.clock.after(ms, resolve));
+  }
+
+  /** How it has left; `kept`: not within the limit. */
+  #leaves(callId: string, limitMs: number | null): Promise<HandoverOutcome> {
+    return new Promise((resolve) => {
+      const cancel = limitMs === null ? null : this.#deps.clock.after(limitMs, () => resolve("kept"));
+      const left = (isHandedOver: boolean): void => {
+        cancel?.();
+        resolve(isHandedOver ? "handed_over" : "gone");
+      };
+      this.#leaving.set(callId, [...(this.#leaving.get(callId) ?? []), left]);
+    });
   }
 
   /** Whether no call is left within `limitMs`. */

@@ -120,6 +120,8 @@ class Account {
       case "synthesize":
       case "setTimer":
       case "cancelTimer":
+      case "limitPlayout":
+      case "handOver":
       case "sendDataConnectionMessage":
       case "invokeTool":
       case "abortTool":

@@ -3,11 +3,12 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import type { WebSocket } from "ws";
 import { createAccount, setAccountLimits } from "../../src/store/accounts/accounts.ts";
 import { createApiKey } from "../../src/store/accounts/api-keys.ts";
 import { openServerTestStore } from "../../src/store/testing/databases.ts";
+import type { CallClient } from "../../src/runner/testing/call-client.ts";
 import { loopbackClient } from "../../src/transports/webrtc/testing/webrtc-caller.ts";
 import { newKey, openWorldNode, type Answered, type NodeCall, type WorldNode } from "./node-world.ts";
 
@@ -133,8 +134,21 @@ describe.skipIf(server === null)("several nodes", () => {
     }
   });
 
-  it("tell the client of a joined call to come again, and never that it has ended", async () => {
+  /** Until the loss of the client is noticed, a join is answered as a second one. */
+  const returned = async (node: WorldNode, call: NodeCall): Promise<CallClient> => {
+    const open = async (): Promise<CallClient> => {
+      const client = node.connect(call);
+      expect((await outcomeOf(client.socket)).kind).toBe("open");
+      return client;
+    };
+    const client = await vi.waitFor(open, { timeout: 30_000, interval: 100 });
+    client.start();
+    return client;
+  };
+
+  it("hand a joined call over to the one that gets its client, while its own one runs", async () => {
     const call = await a.makeCall(USER_FIRST);
+    const made = await nodeOf(call);
     const client = await b.join(call);
     await a.until(call.callId, "joined");
     // While the client is connected, as at its own node.
@@ -143,13 +157,29 @@ describe.skipIf(server === null)("several nodes", () => {
     }
     client.stop();
     client.socket.terminate();
-    const elsewhere = { kind: "refused", status: 503, retryAfter: "1", code: "call_elsewhere" };
+    const back = await returned(a, call);
+    expect(await nodeOf(call)).toBe(made);
+    const path = `/api/calls/${call.callId}`;
+    const message = { type: "user_text_message", text: "Hello" };
+    expect((await c.ask("POST", `${path}/send_data_message`, message)).status).toBe(204);
     await expect
-      .poll(() => outcomeOf(a.connect(call).socket), { timeout: 30_000, interval: 100 })
-      .toEqual(elsewhere);
-    const back = await b.join(call);
+      .poll(() => back.of("transcript").some(({ role }) => role === "agent"), { timeout: 30_000 })
+      .toBe(true);
+    // Two nodes ask for it at once.
+    back.stop();
+    back.socket.terminate();
+    await expect.poll(async () => (await back.closed) > 0).toBe(true);
+    const sockets = [b, c].map((node) => node.connect(call).socket);
+    const outcomes = await Promise.all(sockets.map(outcomeOf));
+    expect(outcomes.filter(({ kind }) => kind === "open").length).toBeLessThan(2);
+    for (const socket of sockets) socket.terminate();
+    const last = await returned(b, call);
     await hangUp(a, call);
-    await back.closed;
+    await last.closed;
+    const { body } = await c.ask<{ results: { type: string }[] }>("GET", `${path}/events?pageSize=100`);
+    const count = (type: string): number => body.results.filter((event) => event.type === type).length;
+    expect([count("call.joined"), count("call.ended")]).toEqual([1, 1]);
+    expect(count("call.resumed")).toBeGreaterThan(1);
   });
 
   it("leave a call to another one when they are full", async () => {

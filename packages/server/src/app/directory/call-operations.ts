@@ -14,7 +14,7 @@ export interface OperationDeps extends Omit<
 > {
   readonly liveCalls: Pick<
     LiveCalls,
-    "awaitsJoin" | "capacity" | "endCall" | "endUnjoined" | "joinState" | "release" | "sendToCall"
+    "capacity" | "endCall" | "handOver" | "endUnjoined" | "joinState" | "release" | "sendToCall"
   >;
   readonly webRtc: Pick<WebRtcJoins, "offer" | "patch" | "hangUp">;
 }

@@ -29,6 +29,7 @@ export const SKIPPED_ORDINALS = 100;
 export function onAdopted(draft: Draft, event: EventOf<"adopted">): void {
   const { plan, clock } = draft.state;
   const state = stateOfSnapshot(plan, event.snapshot);
+  const isInOrder = state.handover?.isReady === true;
   draft.state = withoutProcess(state, Math.max(clock.atMs, state.clock.atMs), event.mediaMs);
   withClearing(draft, event.keepsAudio);
   recordEvent(
@@ -45,12 +46,12 @@ export function onAdopted(draft: Draft, event: EventOf<"adopted">): void {
   takeRecorded(draft, event.recorded);
   giveUpLostTools(draft);
   giveUpLostReply(draft);
-  if (!isWorkLeft(draft.state)) askForTheUser(draft);
+  if (!isInOrder && !isWorkLeft(draft.state)) askForTheUser(draft);
 }
 
 /** What was heard, said and asked stays. Engines, timers, and what the caller was saying are gone. */
 function withoutProcess(state: CallState, atMs: number, mediaMs: number): CallState {
-  const { spareSpeech: _, ...rest } = state;
+  const { spareSpeech: _, handover: __, ...rest } = state;
   const { ids, clock, voice, partials, connection, inputs } = rest;
   return {
     ...rest,

@@ -24,6 +24,7 @@ const PARTS = [
   "callState",
   "flags",
   "forced",
+  "handover",
   "inputs",
   "opening",
   "outputMedium",

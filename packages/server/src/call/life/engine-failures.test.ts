@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { CONTINUATION_INSTRUCTION } from "../reply/reply.ts";
 import { testTool } from "../testing/fake-tools.ts";
 import { joinedCall, Scenario } from "../testing/scenario.ts";
-import type { Generation, Synthesis } from "../testing/fake-engines.ts";
+import type { Generation } from "../testing/fake-engines.ts";
+import type { Synthesis } from "../testing/fake-voice.ts";
 
 const greeted = (text: string) =>
   ({ firstSpeaker: { kind: "agent", delayMs: 0, text, prompt: null, uninterruptible: false } }) as const;

@@ -8,6 +8,7 @@
 import { update, type Draft } from "../draft.ts";
 import { hangUp } from "./ending.ts";
 import type { InactivityMessagePlan } from "../../plan/plan.ts";
+import { isHandingOver } from "./handing-over.ts";
 import { isReplyDue, startReply } from "../reply/reply.ts";
 import { endSoftly } from "./soft-end.ts";
 import type { CallState, Inactivity } from "../state.ts";
@@ -67,7 +68,8 @@ export function inactivityTimers(state: CallState): WantedTimers {
 
 export function onInactivityTimer(draft: Draft): void {
   const message = nextMessage(draft.state);
-  if (message === null) return;
+  // The process that continues the call says it.
+  if (message === null || isHandingOver(draft.state)) return;
   const { inactivity, inputs } = draft.state;
   update(draft, { inactivity: { next: inactivity.next + 1, passedMs: 0, sinceAtMs: null } });
   if (message.endBehavior === "strict") hangUp(draft, message.text);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { VoicePlan } from "../../plan/voice-plan.ts";
 import { sentencesFor } from "../sentences.ts";
 import { Scenario } from "../testing/scenario.ts";
-import type { Synthesis } from "../testing/fake-engines.ts";
+import type { Synthesis } from "../testing/fake-voice.ts";
 
 const SAID = "Welcome to the hotel. We are glad that you are here. How can I help you?";
 const EXTERNAL: VoicePlan = {

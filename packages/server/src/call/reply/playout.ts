@@ -6,6 +6,7 @@
 import { send } from "../call-events.ts";
 import { emit, update, updateReply, type Draft } from "../draft.ts";
 import { noteFailure, noteSuccess } from "../life/engines.ts";
+import { isHandingOver, lastSentence } from "../life/handing-over.ts";
 import type { EventOf } from "../events.ts";
 import { cutSegments, isSpeakable, newSegment } from "./segment.ts";
 import type { CallState, CutCause, Reply, Segment } from "../state.ts";
@@ -60,8 +61,9 @@ function synthesizeAhead(draft: Draft): void {
   if (reply === null) return;
   const limit = reply.committed ? SEGMENTS_AHEAD : SPECULATIVE_SEGMENTS_AHEAD;
   let ahead = reply.segments.filter(({ status }) => status !== "waiting" && status !== "played").length;
+  const last = isHandingOver(draft.state) ? (lastSentence(draft.state, reply.replyId) ?? -1) : Infinity;
   for (const segment of reply.segments) {
-    if (ahead >= limit) return;
+    if (ahead >= limit || (segment.segmentId > last && reply.purpose !== "tones")) return;
     if (segment.status !== "waiting") continue;
     synthesize(draft, segment, false);
     ahead += 1;
@@ -81,6 +83,7 @@ function steerPlayout(draft: Draft): void {
       send(draft, "playbackClearBuffer", { type: "playback_clear_buffer" });
   }
   if (held || reply.playout === "open") return;
+  if (reply.playout === "closed" && reply.purpose !== "tones" && isHandingOver(draft.state)) return;
   updateReply(draft, { playout: "open", lastPlayoutAtMs: clock.atMs });
   emit(draft, { type: reply.playout === "closed" ? "speak" : "resumePlayout", replyId });
 }

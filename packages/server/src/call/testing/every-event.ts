@@ -9,6 +9,7 @@ import { joinedCall, type Scenario } from "./scenario.ts";
 export type EventType = CallEngineEventBody["type"];
 
 type Events<T extends EventType> = { readonly [K in T]: Extract<CallEngineEventBody, { readonly type: K }> };
+const HANDOVER = { handoverRequested: { type: "handoverRequested", limitMs: 20_000 } } as const;
 const PING = { type: "ping", timestamp: 1 } as const;
 
 type SegmentEventType = Extract<CallEngineEventBody, { readonly segmentId: number | null }>["type"];
@@ -58,6 +59,7 @@ function eventFor(type: EventType, state: CallState): CallEngineEventBody {
     started: { type: "started" },
     joined: { type: "joined" },
     adopted: { type: "adopted", snapshot: snapshotOf(state), recorded: [], mediaMs: clock.mediaMs },
+    ...HANDOVER,
     transportLost: { type: "transportLost" },
     transportRestored: { type: "transportRestored" },
     transportHungUp: { type: "transportHungUp" },

@@ -74,6 +74,7 @@ export class InvariantChecker {
     this.#broken = [];
     if (step.event.type === "adopted") this.#tools.know(step.event.recorded);
     for (const effect of step.effects) {
+      if (effect.type === "handOver" || effect.type === "limitPlayout") continue;
       this.#effect(effect, step);
       if (effect.type !== "generateSide") continue;
       this.#expect(isWithinWindow(step.after, effect.request), "I27 a request keeps to the model's window");
@@ -85,7 +86,7 @@ export class InvariantChecker {
     for (const broken of [...brokenByRound(step.after), ...this.#threads.broken(step.after)])
       this.#expect(false, broken);
     this.#turns(step);
-    if (step.after.phase.kind === "live") this.#liveness(step.after);
+    if (step.after.phase.kind === "live") this.#waiting(step.after);
     return this.#broken;
   }
 
@@ -93,7 +94,7 @@ export class InvariantChecker {
     if (!holds) this.#broken.push(invariant);
   }
 
-  #effect(effect: CallEffect, step: ObservedStep): void {
+  #effect(effect: Exclude<CallEffect, EffectOf<"handOver" | "limitPlayout">>, step: ObservedStep): void {
     this.#expect(this.#ends === 0, `I1 nothing after the end: ${effect.type}`);
     for (const broken of [...this.#tools.observe(effect), ...this.#threads.observe(effect)])
       this.#expect(false, broken);
@@ -292,6 +293,12 @@ export class InvariantChecker {
     const ahead = reply.segments.filter(({ status }) => status !== "waiting" && status !== "played").length;
     this.#expect(ahead <= SEGMENTS_AHEAD, "I13 synthesis ahead is bounded");
     this.#expect(reply.segments.length <= SEGMENTS_PER_REPLY, "I13 segments are bounded");
+  }
+
+  #waiting(state: CallState): void {
+    if (state.handover === undefined) this.#liveness(state);
+    else if (!state.handover.isReady)
+      this.#expect(state.timers.handover !== undefined, "I14 a hand-over has a limit");
   }
 
   /** I14: whatever the call waits for has a timer, so that no lost event can silence it permanently. */

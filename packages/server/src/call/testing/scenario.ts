@@ -10,8 +10,10 @@ import { initialState, step, type CallState } from "../call.ts";
 import type { CallEffect, EffectOf, MessageRecord } from "../effects.ts";
 import type { CallEngineEvent, CallEngineEventBody } from "../events.ts";
 import { InvariantChecker } from "./invariants.ts";
-import { FakeLlm, FakeStt, FakeUser, FakeVoice } from "./fake-engines.ts";
+import { deepFreeze } from "./deep-freeze.ts";
+import { FakeLlm, FakeStt, FakeUser } from "./fake-engines.ts";
 import { FakeTools } from "./fake-tools.ts";
+import { FakeVoice } from "./fake-voice.ts";
 import { testPlan, type PlanChanges } from "./plan.ts";
 
 /** What happens to an event on its way to the engine; a number delays it by that many ms. */
@@ -278,19 +280,12 @@ export class Scenario {
         this.llm.side(effect);
         break;
       case "synthesize":
-        this.voice.synthesize(effect);
-        break;
       case "speak":
-        this.voice.speak(effect.replyId);
-        break;
       case "pausePlayout":
-        this.voice.pause(effect.replyId);
-        break;
       case "resumePlayout":
-        this.voice.resume();
-        break;
       case "clearPlayout":
-        this.voice.clear(effect.replyId);
+      case "limitPlayout":
+        this.voice.take(effect);
         break;
       case "judgeTurn":
         this.#judge(effect);
@@ -322,6 +317,7 @@ export class Scenario {
       case "recordMessage":
       case "recordCallEvent":
       case "recordTurnLatency":
+      case "handOver":
       case "endCall":
         break;
     }
@@ -384,14 +380,6 @@ export class Scenario {
     }
     return histories.flatMap((byIndex) => [...byIndex.values()].toSorted((a, b) => a.index - b.index));
   }
-}
-
-/** Freezes what is new; what is frozen already is frozen to the bottom. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const part of Object.values(value)) deepFreeze(part);
-  return value;
 }
 
 /** A joined call. */

@@ -2,6 +2,7 @@
 
 import type { Draft } from "../draft.ts";
 import { resultsRoomChars } from "../history/context-window.ts";
+import { isHandingOver } from "../life/handing-over.ts";
 import { resultShare, shortened } from "../history/history.ts";
 import { speaksAfter } from "../tools/outcome.ts";
 import {
@@ -45,7 +46,7 @@ export function settleThreads(draft: Draft): void {
 /** Calls run together, as far as the threads' share allows. */
 function beginCalls(draft: Draft, thread: SideThread): void {
   const { round } = thread;
-  if (round === null || round.borrowed) return;
+  if (round === null || round.borrowed || isHandingOver(draft.state)) return;
   const isRunning = ({ progress }: ToolCall) => progress.kind === "running";
   for (const call of round.calls) {
     if (call.progress.kind !== "waiting") continue;
@@ -111,7 +112,7 @@ function closeRound(draft: Draft, thread: SideThread): void {
 }
 
 function goOn(draft: Draft, thread: SideThread): void {
-  if (thread.generation !== null || thread.round !== null) return;
+  if (thread.generation !== null || thread.round !== null || isHandingOver(draft.state)) return;
   const isRetrying = thread.due && thread.retryAtMs > draft.state.clock.atMs;
   if (isRetrying) return;
   const next = thread.inbox.length === 0 ? thread : takeInbox(draft, thread);

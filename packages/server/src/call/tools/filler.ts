@@ -4,6 +4,7 @@
  */
 
 import { update, type Draft } from "../draft.ts";
+import { isHandingOver } from "../life/handing-over.ts";
 import { cutReply } from "../reply/playout.ts";
 import { startReply } from "../reply/reply.ts";
 import { sentencesFor } from "../sentences.ts";
@@ -18,6 +19,7 @@ export const FILLER_AFTER_MS = 700;
 function isSilentSearch(state: CallState): boolean {
   const { phase, connection, reply, turn, voice, toolRound, outputMedium } = state;
   if (toolRound === null || toolRound.spoke || toolRound.filled === true) return false;
+  if (isHandingOver(state)) return false;
   if (phase.kind !== "live" || connection.kind !== "connected" || outputMedium !== "voice") return false;
   if (reply !== null || turn.kind !== "quiet" || voice.speaking) return false;
   return toolRound.calls.some(({ toolName, progress }) => {

@@ -8,6 +8,7 @@ import { showState } from "../call-events.ts";
 import { emit, updateReply, type Draft } from "../draft.ts";
 import { agentState } from "../life/agent-state.ts";
 import { hangUp } from "../life/ending.ts";
+import { isHandingOver } from "../life/handing-over.ts";
 import { isReplyDue, noteReplyDue, startReply } from "../reply/reply.ts";
 import { endSoftly } from "../life/soft-end.ts";
 import { deliverAll } from "../threads/deliver.ts";
@@ -44,6 +45,7 @@ function beginEarly(draft: Draft, call: ToolCall): void {
   const tool = toolNamed(draft.state, call.toolName);
   const settled = call.problem !== null || call.knownResult !== null;
   const builtIn = tool?.implementation.kind === "builtIn" && tool.implementation.builtIn !== "queryCorpus";
+  if (isHandingOver(draft.state)) return;
   if (tool?.precomputable !== true || builtIn || settled || call.progress.kind !== "waiting") return;
   beginCall(draft, call, tool);
 }
@@ -53,6 +55,8 @@ function advance(draft: Draft, call: ToolCall): void {
   const { invocationId, progress } = call;
   const tool = toolNamed(state, call.toolName);
   if (progress.kind === "waiting") {
+    // The process that continues the call sends it.
+    if (isHandingOver(state)) return;
     // Clients take an invocation as work of an agent that thinks already.
     showState(draft, agentState(state));
     if (tool !== null && call.problem === null && call.knownResult === null) announceCall(draft, call);

@@ -42,6 +42,7 @@ const ROUNDS: Readonly<Record<EventType, Readonly<Record<RoundKind, RoundKind>>>
   joined: STAY,
   // What was sent is not sent again. Preparing a stage is, for it only reads. What was held is sent: its speech was heard.
   adopted: { ...STAY, held: "running", running: "none", overData: "none", sounding: "none" },
+  handoverRequested: STAY,
   transportLost: STAY,
   transportRestored: STAY,
   transportHungUp: GONE,

@@ -3,8 +3,10 @@
 import { ApiError } from "@parley/schema";
 import type { JoinLookup } from "../../joins/api.ts";
 
-/** Retry-After for clients that are refused because the service is draining or full. */
+/** Retry-After for clients that are refused because the service is full. */
 const RETRY_AFTER_SECONDS = 2;
+/** The same where this node is being stopped: the next request may reach another one. */
+const STOPPING_RETRY_SECONDS = 1;
 /** A lost client has ten seconds to return, and the next request may reach the right node. */
 const ELSEWHERE_RETRY_SECONDS = 1;
 
@@ -15,12 +17,17 @@ export function checkJoin(
 ): void {
   if (found === "not_found") throw unknownAddress();
   // While draining, a call that waits for its join is released and resumed by the next start, so clients retry then.
-  if (found === "gone" && draining) throw noCapacity("The service is shutting down");
+  if (found === "gone" && draining) throw stopping();
   if (found === "gone") throw expired();
-  if (found === "draining") throw noCapacity("The service is shutting down");
+  if (found === "draining") throw stopping();
   if (found === "full") throw noCapacity("This node has reached its limit of concurrent calls");
   if (found === "elsewhere" || found === "orphaned") throw runsElsewhere();
-  if (closing || (draining && found === "ok")) throw noCapacity("The service is shutting down");
+  if (closing || (draining && found === "ok")) throw stopping();
+}
+
+/** Another node, or the next start, takes the call. */
+function stopping(): ApiError {
+  return noCapacity("The service is shutting down", STOPPING_RETRY_SECONDS);
 }
 
 export function expired(): ApiError {
@@ -39,7 +46,7 @@ export function unknownAddress(): ApiError {
   return new ApiError("not_found", "There is no call at this address.");
 }
 
-export function noCapacity(reason: string): ApiError {
+export function noCapacity(reason: string, retryAfterSeconds = RETRY_AFTER_SECONDS): ApiError {
   const detail = `${reason}; try again shortly.`;
-  return new ApiError("no_capacity", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  return new ApiError("no_capacity", detail, { retryAfterSeconds });
 }

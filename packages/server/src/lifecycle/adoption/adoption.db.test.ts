@@ -50,6 +50,7 @@ describeOnBothDatabases("the adoption of calls", (current) => {
           resumedMs.push(resumed?.elapsedMs ?? -1);
           return outcome;
         },
+        isLeaving: () => false,
         joinState: (callId) => (live.has(callId) ? "joinable" : "not_live"),
         release: async (callId) => live.delete(callId),
       },

@@ -20,6 +20,8 @@ export const HOLD_LIMIT_MS = LEASE_MS + RENEW_INTERVAL_MS;
 const LOOK_INTERVAL_MS = 250;
 /** Clients that are held at a time. Others are told to come again, so that they take no places of joins. */
 export const MAX_HELD = 48;
+/** Clients whose calls are taken up at a time: those of a node that stops come back within a second. */
+const MAX_UNDER_WAY = 256;
 /** A client that was answered has this long to connect: longer than the handshakes of WebRTC. */
 export const CONNECT_LIMIT_MS = 20_000;
 
@@ -44,7 +46,7 @@ export interface Adoption {
 export interface AdoptionDeps {
   readonly db: Db;
   readonly boot: NodeBoot;
-  readonly liveCalls: Pick<LiveCalls, "startCall" | "joinState" | "release">;
+  readonly liveCalls: Pick<LiveCalls, "startCall" | "isLeaving" | "joinState" | "release">;
   readonly storage: Pick<CallStorage, "remember" | "forget">;
   /** Whether a lapsed lease proves that its process is gone: this process has reached the database all the time. */
   readonly trustsLeases: () => boolean;
@@ -56,6 +58,7 @@ export function openAdoption(deps: AdoptionDeps): Adoption {
   const underWay = new Map<string, Promise<AdoptionOutcome>>();
   const closing = new AbortController();
   const unconnected: Unconnected = new Map();
+  const held = new Set<string>();
   return {
     async left(callId) {
       const giveBack = unconnected.get(callId);
@@ -65,10 +68,11 @@ export function openAdoption(deps: AdoptionDeps): Adoption {
     resume(callId) {
       const known = underWay.get(callId);
       if (known !== undefined) return known;
-      if (underWay.size >= MAX_HELD || closing.signal.aborted) return Promise.resolve("later");
-      const resuming = resume({ ...deps, unconnected }, callId, closing.signal).finally(() =>
-        underWay.delete(callId),
-      );
+      if (underWay.size >= MAX_UNDER_WAY || closing.signal.aborted) return Promise.resolve("later");
+      const resuming = resume({ ...deps, unconnected, held }, callId, closing.signal).finally(() => {
+        held.delete(callId);
+        underWay.delete(callId);
+      });
       underWay.set(callId, resuming);
       return resuming;
     },
@@ -81,6 +85,8 @@ type Unconnected = Map<string, () => Promise<void>>;
 
 interface Adopting extends AdoptionDeps {
   readonly unconnected: Unconnected;
+  /** Calls whose clients wait for the lease of another process. */
+  readonly held: Set<string>;
 }
 
 async function resume(deps: Adopting, callId: string, signal: AbortSignal): Promise<AdoptionOutcome> {
@@ -91,7 +97,8 @@ async function resume(deps: Adopting, callId: string, signal: AbortSignal): Prom
     const held = await readHeldCall(db, callId, trustsLeases());
     if (held === null || !held.hasState) return "gone";
     if (held.owner.nodeId === boot.nodeId && held.owner.bootId === boot.bootId) {
-      return liveCalls.joinState(callId) === "not_live" ? "gone" : "resumed";
+      if (liveCalls.joinState(callId) !== "not_live") return "resumed";
+      if (!liveCalls.isLeaving(callId)) return "gone";
     }
     // A process of another version may take it up.
     if (held.version !== SNAPSHOT_VERSION) return "later";
@@ -100,6 +107,8 @@ async function resume(deps: Adopting, callId: string, signal: AbortSignal): Prom
     if (firstLeaseMs !== null && held.leaseUntilMs !== null && held.leaseUntilMs > firstLeaseMs)
       return "later";
     firstLeaseMs ??= held.leaseUntilMs;
+    if (deps.held.size >= MAX_HELD && !deps.held.has(callId)) return "later";
+    deps.held.add(callId);
     if (clock.nowMs() >= untilMs || signal.aborted) return "later";
     await new Promise<void>((done) => void clock.after(LOOK_INTERVAL_MS, done));
   }
@@ -125,7 +134,7 @@ async function take(deps: Adopting, callId: string, { owner }: HeldCall): Promis
     await giveBack();
     return "gone";
   }
-  logger.info({ callId, from: owner.nodeId }, "a call of a process that is gone goes on here");
+  logger.info({ callId, from: owner.nodeId }, "a call of another process goes on here");
   deps.unconnected.set(callId, giveBack);
   watchForClient(deps, callId, giveBack);
   return "resumed";

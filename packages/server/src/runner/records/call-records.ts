@@ -126,6 +126,8 @@ export interface CallRecords {
   fault(callId: string, record: FaultRecord): Promise<void>;
   /** The last record of a call, exactly once. */
   ended(callId: string, record: EndedRecord): Promise<void>;
+  /** Gives the call up, so that any process may continue it. Called after everything else is written. */
+  handOver(callId: string): Promise<void>;
   /** For the metrics; never throws. */
   turnLatency(callId: string, latency: TurnLatency): void;
 }

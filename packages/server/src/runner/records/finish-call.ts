@@ -11,11 +11,11 @@ import type { CallUse } from "../use/call-use.ts";
 import { within } from "../../pacing/within.ts";
 
 /** Wait for the recording's last block; a disk that is stuck must not delay the end. */
-const RECORDING_CLOSE_LIMIT_MS = 2_000;
+export const RECORDING_CLOSE_LIMIT_MS = 2_000;
 /** Wait for requests that were aborted; lists of engines notice that some microtasks later. */
 const USE_LIMIT_MS = 500;
 /** Wait for the connection to be closed; transports close within two seconds by themselves. */
-const TRANSPORT_CLOSE_LIMIT_MS = 2_500;
+export const TRANSPORT_CLOSE_LIMIT_MS = 2_500;
 
 export interface CallRemains {
   readonly callId: string;

@@ -168,6 +168,17 @@ export class RecordQueue {
     await this.#working;
   }
 
+  /**
+   * Writes everything queued, then gives the call up. Rejects where something of it is only in the journal of this node:
+   * another process could not continue from it.
+   */
+  async release(): Promise<void> {
+    await this.flush();
+    const { callId } = this.#call;
+    if (this.#deps.journal.has(callId)) throw new Error("its last records are in the journal");
+    await this.#deps.records.handOver(callId);
+  }
+
   /** Another process has the call: what waits is not written, and no record is accepted any more. */
   drop(): void {
     this.#ending = true;

@@ -29,27 +29,28 @@ export interface SnapshotDeps {
 
 export class Snapshots {
   readonly #deps: SnapshotDeps;
-  readonly #isOn: boolean;
+  readonly isOn: boolean;
   /** Invocations that wait for their snapshot. */
   readonly #held = new Set<string>();
 
   /** @param isOn false: nothing is stored, and nothing waits */
   constructor(isOn: boolean, deps: SnapshotDeps) {
-    this.#isOn = isOn;
+    this.isOn = isOn;
     this.#deps = deps;
   }
 
   /** Starts the effects of a step. */
   run(before: CallState, after: CallState, effects: readonly CallEffect[]): void {
     const { start } = this.#deps;
-    if (!this.#isOn) {
+    if (!this.isOn) {
       for (const effect of effects) start(effect);
       return;
     }
     const late = effects.filter(sendsTool);
     for (const effect of late) this.#held.add(invocationOf(effect));
     for (const effect of effects) {
-      if (sendsTool(effect)) continue;
+      // Its snapshot is queued first.
+      if (sendsTool(effect) || effect.type === "handOver") continue;
       // What was not sent yet need not be aborted.
       if (effect.type === "abortTool" && this.#held.delete(effect.invocationId)) continue;
       start(effect);
@@ -60,6 +61,7 @@ export class Snapshots {
     }
     const { records, use, clock } = this.#deps;
     const stored = records.snapshot({ snapshot: snapshotOf(after), use: use.soFar() });
+    for (const effect of effects) if (effect.type === "handOver") start(effect);
     if (late.length === 0) return;
     let isOver = false;
     const send = (): void => {

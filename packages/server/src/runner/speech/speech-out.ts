@@ -83,13 +83,9 @@ export class SpeechOut {
     });
     const { outputSampleRateHz: sampleRateHz, aheadMs } = options;
     const reports = playoutListener({
-      add: (event) => {
-        this.#pendingEvents.push(event);
-      },
+      add: (event) => void this.#pendingEvents.push(event),
       taps: options.taps,
-      began: (segmentId) => {
-        this.#sendDigits(segmentId);
-      },
+      began: (segmentId) => this.#sendDigits(segmentId),
       takenBack: (tail) => options.medium?.clearAudio?.(tail),
     });
     this.#playout = new Playout({ sampleRateHz, aheadMs }, reports);
@@ -150,6 +146,11 @@ export class SpeechOut {
   resume(replyId: number): void {
     this.#playout.resume(replyId);
     this.#pump();
+  }
+
+  /** Drops what follows the segment and is not sent yet. */
+  limit(replyId: number, segmentId: number): void {
+    for (const dropped of this.#playout.limit(replyId, segmentId)) this.#drop(dropped);
   }
 
   clear(replyId: number): void {

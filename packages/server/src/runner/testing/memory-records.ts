@@ -26,6 +26,7 @@ export interface MemoryRecords extends CallRecords {
   readonly snapshots: { callId: string; record: SnapshotRecord }[];
   readonly faults: { callId: string; record: FaultRecord }[];
   readonly ends: { callId: string; record: EndedRecord; atMs: number }[];
+  readonly handedOver: string[];
   readonly latencies: TurnLatency[];
   /** Rejects or delays writes; null: they succeed at once. */
   trouble: (() => Promise<void>) | null;
@@ -44,6 +45,7 @@ export function openMemoryRecords(): MemoryRecords {
     snapshots: [],
     faults: [],
     ends: [],
+    handedOver: [],
     latencies: [],
     trouble: null,
     joined: (callId, record) => write(() => records.joins.push({ callId, record })),
@@ -57,6 +59,7 @@ export function openMemoryRecords(): MemoryRecords {
     snapshot: (callId, record) => write(() => records.snapshots.push({ callId, record })),
     fault: (callId, record) => write(() => records.faults.push({ callId, record })),
     ended: (callId, record) => write(() => records.ends.push({ callId, record, atMs: performance.now() })),
+    handOver: (callId) => write(() => records.handedOver.push(callId)),
     turnLatency: (_callId, latency) => {
       records.latencies.push(latency);
     },

@@ -40,6 +40,9 @@ const RESULT_MARK = "_tool_result";
 
 const CODE_REGULAR = 1000;
 const CODE_ABNORMAL = 1006;
+const CODE_RESTARTING = 1012;
+/** The close of WebRTC has no code, so a client is told before it. The message is sent within this time. */
+const RECONNECT_SEND_MS = 200;
 
 /** Takes over a connected peer and the codec. The listener is not called before this has returned. */
 export function openWebRtcTransport(
@@ -115,12 +118,17 @@ class WebRtcTransport implements PeerTransport {
 
   close(code: number): void {
     if (this.#closing || this.#closed) return;
+    const returns = code === CODE_RESTARTING && this.#channelOpen;
+    if (returns) this.sendData({ type: "reconnect" });
     this.#closing = true;
     const over = setTimeout(() => this.#over(code === CODE_REGULAR, code), CLOSE_WAIT_MS);
-    void this.#peer.close().finally(() => {
-      clearTimeout(over);
-      this.#over(code === CODE_REGULAR, code);
-    });
+    const sent = new Promise((resolve) => setTimeout(resolve, returns ? RECONNECT_SEND_MS : 0));
+    void sent
+      .then(() => this.#peer.close())
+      .finally(() => {
+        clearTimeout(over);
+        this.#over(code === CODE_REGULAR, code);
+      });
   }
 
   hangUp(): void {

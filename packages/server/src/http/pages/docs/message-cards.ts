@@ -57,6 +57,7 @@ export const SERVER_EXAMPLES: Readonly<Record<ServerType, readonly object[]>> = 
     },
   ],
   playback_clear_buffer: [{ type: "playback_clear_buffer" }],
+  reconnect: [{ type: "reconnect" }],
   user_started_speaking: [{ type: "user_started_speaking", callTimestamp: "3.2s" }],
   user_stopped_speaking: [{ type: "user_stopped_speaking", callTimestamp: "4.1s" }],
   call_event: [
