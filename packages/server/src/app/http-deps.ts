@@ -88,8 +88,7 @@ function joinDepsOf({ config, store, liveCalls, carrierCalls }: Parts): ConnectD
 
 export function httpDeps(parts: Parts, actions: Actions): HttpDeps {
   const { batches, ...given } = actions;
-  const { config, engines, logger, metrics, store, secretsKey, recordings, nodes, reach, sources, schemas } =
-    parts;
+  const { config, engines, logger, metrics, store, secretsKey, recordings, reach, sources, schemas } = parts;
   const joinDeps = joinDepsOf(parts);
   return {
     ...given,
@@ -122,7 +121,7 @@ export function httpDeps(parts: Parts, actions: Actions): HttpDeps {
     accountRates: accountRates(config),
     rateShare: () => parts.announcer.share(),
     // A process whose node was taken by another one ends; clients find that one.
-    findJoin: async (join) => ((await nodes.holds()) ? reach.findJoin(join) : "draining"),
+    findJoin: async (join) => ((await parts.announcer.holdsNode()) ? reach.findJoin(join) : "draining"),
     connectCall: (input) => reach.connecting(input.callId, () => connectCall(joinDeps, input)),
     webRtc: reach.webRtc,
     sendToCall: reach.sendToCall,

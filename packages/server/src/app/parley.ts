@@ -164,7 +164,7 @@ async function serve(
   parts: Parts & Required<Pick<HttpDeps, "readMetrics" | "sharesPort">>,
   releasePort: () => Promise<void>,
 ): Promise<Pick<Parley, "publicUrl" | "port">> {
-  const { config, logger, store, nodes, liveCalls, storage, journal, endCall, jobs } = parts;
+  const { config, logger, store, boot, reach, liveCalls, storage, journal, endCall, jobs } = parts;
   const { db } = store;
   const { readMetrics, sharesPort } = parts;
   const { prepareDial: prepareCarrierDial, requests } = parts.carrierCalls;
@@ -184,7 +184,7 @@ async function serve(
   // After the calls have ended, so that their other sides get a BYE.
   opened.defer(() => sip?.close());
   opened.defer(async () => {
-    nodes.leaveCalls();
+    reach.leaveCalls();
     const summary = await liveCalls.drain(config.drainTimeoutMs);
     logger.info(summary, "all calls have ended");
   });
@@ -193,8 +193,7 @@ async function serve(
   opened.defer(() => batches.close());
   await journal.replay();
   const journaled = journal.callIds();
-  const { nodeId } = parts;
-  await recoverCalls({ db, nodeId, liveCalls, storage, endCall, logger, journaled });
+  await recoverCalls({ db, boot, liveCalls, storage, endCall, logger, journaled });
   journal.start();
   await sip?.open(createCall);
   // Requests are counted against this node's share of the rates.
@@ -211,8 +210,7 @@ async function serve(
   parts.upkeep.start();
   parts.corpora.upkeep.start();
   parts.uploads?.start();
-  nodes.start();
-  parts.reach.start();
+  reach.start();
   parts.console.start();
   const warming = setTimeout(() => warm(parts), WARM_AFTER_MS).unref();
   opened.defer(() => clearTimeout(warming));

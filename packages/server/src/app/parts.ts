@@ -37,12 +37,12 @@ import { planSources } from "./plan-sources.ts";
 import type { Announcer } from "../nodes/announcer.ts";
 import type { Adoption } from "../lifecycle/adoption/adoption.ts";
 import { openResuming } from "./resuming/resuming.ts";
-import { watchNodes, type NodeWatch } from "../nodes/lost-nodes.ts";
 import { openTools, type Retrieval } from "./corpora/retrieval.ts";
 import { openRecordingsStore, type RecordingsStore } from "./recordings-store.ts";
 import { openClock } from "../pacing/clock.ts";
 import { type LiveCalls, openLiveCalls } from "../runner/live-calls.ts";
 import { createStagePreparer, type PlanSources } from "../lifecycle/create/prepare-stage.ts";
+import type { NodeBoot } from "../store/nodes/node-claims.ts";
 import { readClocks } from "../store/database/clock-difference.ts";
 import type { Store } from "../store/opening/open-store.ts";
 import { JobPool } from "../threads/job-pool.ts";
@@ -86,7 +86,7 @@ export interface Parts {
   /** A client that may also reach what `ALLOW_PRIVATE_TARGETS` allows. */
   readonly client: GuardedClient;
   readonly nodeId: string;
-  readonly nodes: NodeWatch;
+  readonly boot: NodeBoot;
   /** Joins, and operations on calls of any node. */
   readonly reach: CallReach;
   readonly announcer: Announcer;
@@ -140,7 +140,8 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const { db } = store;
   const ownNode = await openOwnNode(opened, basis);
   const { node, directory, announcer } = ownNode;
-  const { nodeId } = node.boot;
+  const { boot } = node;
+  const { nodeId } = boot;
   const newApiKey = await ensureKeys(db, config, nodeId);
   const metrics = createMetrics(() => liveCalls.count(), engines.lists.reports, config.worker);
   engines.lists.watch(metrics.engineLists);
@@ -166,17 +167,13 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const sources = planSources(db, engines, schemas, tools.toolInvoker, config);
   const { voices, previewVoices } = openVoices(basis);
   const callParts = { ...basis, ...recording, ...tools, recordings, schemas, sources, traces, voices };
-  const liveCalls = openCalls(callParts);
+  const liveCalls = openCalls({ ...callParts, announcer });
   const carrierCalls = openCarrierCalls(opened, { ...basis, liveCalls, directory, publicUrl, metrics });
-  // Before calls are recovered: no other node may treat this one as lost while it ends its earlier calls.
-  const nodes = await openNodeWatch({ ...basis, ...recording, node, liveCalls });
-  opened.defer(() => nodes.close());
-  const adoption = openResuming(opened, { ...basis, node, liveCalls, storage, nodes });
+  const adoption = openResuming(opened, { ...basis, node, liveCalls, storage, announcer });
   opened.defer(() => uploads?.close());
   return {
     ...basis,
     newApiKey,
-    nodes,
     announcer,
     publicUrl,
     setPublicUrl: (url) => (servedAt = url),
@@ -185,6 +182,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
     jobPool,
     ...tools,
     nodeId,
+    boot,
     metrics,
     recordings,
     uploads,
@@ -235,7 +233,15 @@ function openJoins(
     Pick<Parts, "liveCalls" | "metrics"> & { readonly adoption: Adoption },
 ): Pick<Parts, "webRtc" | "legThreads" | "reach"> {
   const { webRtc, legThreads } = openWebRtc(opened, parts);
-  return { webRtc, legThreads, reach: openCallReach({ ...parts, node: parts.node.boot, webRtc }) };
+  const reach = openCallReach({
+    ...parts,
+    node: parts.node.boot,
+    webRtc,
+    resumeTimeoutMs: parts.config.resumeTimeoutMs,
+    currency: parts.meter.currency,
+  });
+  opened.defer(() => reach.close());
+  return { webRtc, legThreads, reach };
 }
 
 function openSweeps(
@@ -256,7 +262,7 @@ function openSweeps(
 function openCalls(
   parts: Basis &
     CallRecording &
-    Pick<Parts, "recordings" | "toolInvoker" | "schemas" | "sources" | "traces"> & {
+    Pick<Parts, "announcer" | "recordings" | "toolInvoker" | "schemas" | "sources" | "traces"> & {
       readonly voices: Voices;
     },
 ): LiveCalls {
@@ -270,6 +276,8 @@ function openCalls(
     recordings,
     storeEventLogs: config.storeEventLogs,
     keepsSnapshots: config.resumeTimeoutMs > 0,
+    // Without an address there are no other processes.
+    lease: config.nodeAddress === null || config.databaseUrl === null ? undefined : parts.announcer.lease,
     openDataConnection: openGuardedDataConnections(config),
     toolInvoker,
     checkArguments: createArgumentCheck(schemas),
@@ -279,22 +287,6 @@ function openCalls(
     logger,
     currency: parts.meter.currency,
     maxLiveCalls: config.maxLiveCalls,
-  });
-}
-
-function openNodeWatch(
-  parts: Basis & CallRecording & Pick<Parts, "liveCalls"> & { readonly node: OpenedNode },
-): Promise<NodeWatch> {
-  const { config, store, node, liveCalls, journal, endLiveCall, logger, onLost } = parts;
-  return watchNodes({
-    db: store.recordsDb,
-    node: node.boot,
-    liveCalls,
-    journaled: () => journal.callIds(),
-    endCall: endLiveCall,
-    resumeTimeoutMs: config.resumeTimeoutMs,
-    logger,
-    onTaken: () => onLost("Another process runs as this node; the service must be started again."),
   });
 }
 

@@ -115,7 +115,10 @@ export interface HttpDeps {
   readonly connectCall: (input: ConnectCallInput) => ConnectOutcome | Promise<ConnectOutcome>;
   readonly webRtc: WebRtcSignalling;
   /** Wherever the call runs. `not_live`: it has ended. `elsewhere`: its node cannot be reached. */
-  readonly sendToCall: (callId: string, message: SendCallDataMessage) => Promise<SendOutcome | "elsewhere">;
+  readonly sendToCall: (
+    callId: string,
+    message: SendCallDataMessage,
+  ) => Promise<Exclude<SendOutcome, "later"> | "elsewhere">;
   /** Ends a call that nobody has joined, wherever it waits. `not_waiting`: it was joined, or has ended. */
   readonly endUnjoined: (callId: string) => Promise<"ended" | "not_waiting" | "elsewhere">;
   readonly console: ConsoleSite;

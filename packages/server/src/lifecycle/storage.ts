@@ -42,7 +42,7 @@ export interface CallOutcomes {
   readonly finishLate: FinishLate;
   /** Call it after a transaction that may have written webhook deliveries. */
   readonly deliver: () => void;
-  /** This process. Joins and ends of calls that another node has claimed are not stored. */
+  /** This process. Joins and ends of calls that another one owns are not stored. */
   readonly boot: NodeBoot;
   /** Another process continues the call. */
   readonly taken: (callId: string) => void;
@@ -62,7 +62,7 @@ export function createCallStorage(
   const once = joinTries();
   const records: CallRecords = {
     async joined(callId, { joinedAt, clientVersion }) {
-      const join = { joinedAtMs: joinedAt.getTime(), clientVersion, ofNode: boot.nodeId };
+      const join = { joinedAtMs: joinedAt.getTime(), clientVersion, by: boot };
       await markJoined(db, accountOf(callId), callId, join);
       deliver();
     },
@@ -94,7 +94,9 @@ export function createCallStorage(
       }),
     eventChunk: (callId, chunk) => saveChunk(db, accountOf(callId), callId, chunk),
     async snapshot(callId, record) {
-      if ((await storeSnapshot(db, boot, accountOf(callId), callId, record)) === "taken") taken(callId);
+      if ((await storeSnapshot(db, boot, accountOf(callId), callId, record)) !== "taken") return;
+      taken(callId);
+      accounts.delete(callId);
     },
     async fault(callId, { error, plan, log }) {
       await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log });
@@ -106,7 +108,7 @@ export function createCallStorage(
         const isOwn = !(await isTaken(db, boot, callId));
         // Before the end is stored: a call that has ended without it is one whose process stopped before.
         if (isOwn && eventLog !== null) await saveEventLogEnd(db, accountOf(callId), callId, eventLog);
-        const end = { endReason: reason, endedAtMs: endedAt.getTime(), use, ofNode: boot.nodeId };
+        const end = { endReason: reason, endedAtMs: endedAt.getTime(), use, by: boot };
         const first = isOwn && (await endCall(accountOf(callId), callId, end));
         if (first) metrics.callEnded(reason);
         accounts.delete(callId);

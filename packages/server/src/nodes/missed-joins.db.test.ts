@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import type { EndCall } from "../lifecycle/end/ending.ts";
-import type { JoinState } from "../runner/live-calls.ts";
 import { listCallEvents } from "../store/calls/call-events.ts";
 import { getCall, insertCall, type NewCall } from "../store/calls/calls.ts";
 import { markEnded, newCall } from "../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
-import { endMissedJoins, leaveForeignCalls } from "./missed-joins.ts";
+import { endMissedJoins } from "./missed-joins.ts";
 
 describeOnBothDatabases("join timeouts that no process watches", (current) => {
   const node = { nodeId: "this node", bootId: "boot" };
@@ -37,33 +36,5 @@ describeOnBothDatabases("join timeouts that no process watches", (current) => {
     const page = { after: null, direction: "forward", limit: 10 } as const;
     const { rows } = await listCallEvents(db, accountId, callId, filter, page);
     expect(rows.map(({ text }) => text)).toEqual(["the call ended: unjoined, nobody has joined it in time"]);
-  });
-
-  it("let go of what another node has claimed, and end connected calls only after a silence", async () => {
-    const { db } = current();
-    const [own, kept, connected] = [await callOf(node.nodeId), await callOf("other"), await callOf("other")];
-    const states = new Map<string, JoinState>([
-      [own.callId, "joinable"],
-      [kept.callId, "joinable"],
-      [connected.callId, "connected"],
-    ]);
-    const ended: string[] = [];
-    const released: string[] = [];
-    const deps = {
-      db,
-      node,
-      liveCalls: {
-        callIds: () => [...states.keys()],
-        abandon: (callId: string) => void ended.push(callId),
-        joinState: (callId: string): JoinState => states.get(callId) ?? "not_live",
-      },
-      release: async (callId: string) => states.get(callId) === "joinable" && released.push(callId) > 0,
-      logger: { warn: () => undefined },
-    };
-    await leaveForeignCalls(deps, false);
-    expect([released, ended]).toEqual([[kept.callId], []]);
-    states.delete(kept.callId);
-    await leaveForeignCalls(deps, true);
-    expect([released, ended]).toEqual([[kept.callId], [connected.callId]]);
   });
 });

@@ -6,7 +6,7 @@ import { endLostCall, readLostCall } from "../lifecycle/end/recovery.ts";
 import { inPortions } from "../pacing/portions.ts";
 import type { LiveCalls } from "../runner/live-calls.ts";
 import type { Db } from "../store/database/db.ts";
-import { endMissedCalls, listForeignCalls, type MissedCall } from "../store/nodes/call-claims.ts";
+import { endMissedCalls, type MissedCall } from "../store/nodes/call-claims.ts";
 import type { NodeBoot } from "../store/nodes/node-claims.ts";
 
 /** Portions of 50 calls. The rest waits for the next announcement. */
@@ -41,33 +41,4 @@ async function endMissed(
     goneAtMs: call.joinDeadlineMs,
     found: "nobody has joined it in time",
   });
-}
-
-export interface ForeignCallDeps {
-  readonly db: Db;
-  readonly node: NodeBoot;
-  readonly liveCalls: Pick<LiveCalls, "callIds" | "abandon" | "joinState">;
-  /** Takes a call that nobody has joined out of this process. */
-  readonly release: (callId: string) => Promise<boolean>;
-  readonly logger: Pick<Logger, "warn">;
-}
-
-/**
- * Lets go of calls that another node has claimed. Those that wait here for their join are only kept ready. One that is
- * connected here was claimed while this process did not renew its lease: it stops here without an end or further records.
- * @param lapsed the lease had lapsed: connected calls are looked at as well
- */
-export async function leaveForeignCalls(deps: ForeignCallDeps, lapsed: boolean): Promise<void> {
-  const { db, node, liveCalls, release, logger } = deps;
-  const looked = liveCalls.callIds().filter((id) => lapsed || liveCalls.joinState(id) === "joinable");
-  const foreign = await listForeignCalls(db, node.nodeId, looked);
-  const connected: string[] = [];
-  for (const callId of foreign) if (!(await release(callId))) connected.push(callId);
-  if (!lapsed) return;
-  // A join may have claimed one for this node meanwhile.
-  const taken = await listForeignCalls(db, node.nodeId, connected);
-  for (const callId of taken) liveCalls.abandon(callId);
-  const calls = taken.length;
-  if (calls > 0)
-    logger.warn({ calls }, "another node runs calls of this one, which was silent: they stop here");
 }

@@ -5,8 +5,9 @@ import { takeNode } from "./node-identity.ts";
 import type { Db } from "../store/database/db.ts";
 import { BOOT_SILENT_AFTER_MS, claimNode, holdsNode, releaseNode } from "../store/nodes/node-claims.ts";
 import { openNodeLock, type NodeLock } from "../store/nodes/node-lock.ts";
-import { recordHeartbeat } from "../store/nodes/nodes.ts";
+import { renewLease } from "../store/nodes/announcements.ts";
 import { describeOnBothDatabases } from "../store/testing/databases.ts";
+import { ANNOUNCEMENT, lapse } from "../store/testing/leases.ts";
 
 const quiet = { warn: () => undefined };
 
@@ -26,11 +27,6 @@ async function start(db: Db, { nodeId, endedBootIds = [], lock = lockThatIs(fals
   return takeNode({ db, boot, lock, newId: () => `new ${randomUUID()}`, logger: quiet }, nodeId);
 }
 
-async function silenceFor(db: Db, nodeId: string, ms: number): Promise<void> {
-  await sql`update nodes set seen_at = clock_timestamp() - ${ms}::float8 * interval '1 millisecond'
-    where id = ${nodeId}`.execute(db.query);
-}
-
 describeOnBothDatabases("the node of a process", (current) => {
   it("is the one that DATA_DIR names, unless another process runs as it", async () => {
     const { db } = current();
@@ -40,7 +36,7 @@ describeOnBothDatabases("the node of a process", (current) => {
     const copy = await start(db, { nodeId });
     expect(copy.nodeId).toMatch(/^new /);
     expect([await holdsNode(db, original), await holdsNode(db, copy)]).toEqual([true, true]);
-    expect(await recordHeartbeat(db, original)).toBe(0);
+    expect((await renewLease(db, original, ANNOUNCEMENT)).kind).toBe("renewed");
   });
 
   it("is taken over at once after an orderly stop", async () => {
@@ -58,16 +54,16 @@ describeOnBothDatabases("the node of a process", (current) => {
     expect(next.nodeId).toBe(nodeId);
     // Of the copy of a folder, another boot has ended.
     expect((await start(db, { nodeId, endedBootIds: [killed.bootId] })).nodeId).toMatch(/^new /);
-    expect(await recordHeartbeat(db, killed)).toBeNull();
+    expect((await renewLease(db, killed, ANNOUNCEMENT)).kind).toBe("taken");
   });
 
-  it("is taken over without a proof after half a minute without a heartbeat", async () => {
+  it("is taken over without a proof when its lease has lapsed for long", async () => {
     const { db } = current();
     const nodeId = randomUUID();
     await start(db, { nodeId });
-    await silenceFor(db, nodeId, BOOT_SILENT_AFTER_MS - 10_000);
+    await lapse(db, nodeId, BOOT_SILENT_AFTER_MS - 10_000);
     expect((await start(db, { nodeId })).nodeId).toMatch(/^new /);
-    await silenceFor(db, nodeId, BOOT_SILENT_AFTER_MS + 1_000);
+    await lapse(db, nodeId, BOOT_SILENT_AFTER_MS + 1_000);
     expect((await start(db, { nodeId })).nodeId).toBe(nodeId);
   });
 

@@ -1,52 +1,90 @@
-/** The lease of this node as this process sees it, and the calls that it lost while it was slow. */
+/** The lease of this process as it knows it, by its own clock, which only goes forward. */
 
-import type { Logger } from "pino";
-import type { LiveCalls } from "../runner/live-calls.ts";
-import type { Db } from "../store/database/db.ts";
-import type { NodeBoot } from "../store/nodes/node-claims.ts";
-import { listEndedOf, NODE_LEASE_MS } from "../store/nodes/nodes.ts";
-import { keepOwnCalls, listTaken } from "../store/snapshots/orphans.ts";
+import { LEASE_MS } from "../store/nodes/announcements.ts";
 
 export class OwnLease {
-  #beatenAtMs: number;
-  /** Since when no two beats were further apart than a lease lasts. */
+  readonly #leaseMs: number;
+  readonly #nowMs: () => number;
+  #untilMs: number;
+  /** Since when the lease has not lapsed. */
   #steadySinceMs: number;
+  /** Others may have taken calls, and it was not checked since. */
+  #isUnsure = false;
+  #checking: Promise<void> | null = null;
+  #check: () => Promise<void> = () => Promise.resolve();
+  #checkFailed: (error: unknown) => void = () => undefined;
+  readonly #waiting = new Set<() => void>();
 
-  constructor(nowMs: number) {
-    this.#beatenAtMs = nowMs;
-    this.#steadySinceMs = nowMs;
+  /** @param sentAtMs when the statement was sent that began the lease, by `nowMs` */
+  constructor(sentAtMs: number, leaseMs: number, nowMs = (): number => performance.now()) {
+    this.#leaseMs = leaseMs;
+    this.#nowMs = nowMs;
+    this.#untilMs = sentAtMs + leaseMs;
+    this.#steadySinceMs = sentAtMs;
   }
 
-  /** A heartbeat was stored. `isLate`: others may have taken the lease as lapsed. */
-  beaten(nowMs: number): { readonly sinceMs: number; readonly isLate: boolean } {
-    const sinceMs = nowMs - this.#beatenAtMs;
-    const isLate = sinceMs > NODE_LEASE_MS;
-    if (isLate) this.#steadySinceMs = nowMs;
-    this.#beatenAtMs = nowMs;
-    return { sinceMs, isLate };
+  /** @param check runs after each lapse, until it has succeeded */
+  onLapse(check: () => Promise<void>, failed: (error: unknown) => void): void {
+    this.#check = check;
+    this.#checkFailed = failed;
   }
 
-  /** Whether this process has reached the database for as long as a lease lasts, so that it may judge others. */
-  trustsOthers(nowMs: number): boolean {
-    return nowMs - this.#steadySinceMs >= NODE_LEASE_MS && nowMs - this.#beatenAtMs < NODE_LEASE_MS;
+  /**
+   * The lease was renewed by a statement that was sent at `sentAtMs`: the database counts from later.
+   * @param hasLapsed by the clock of the database, which also counts time that a suspended machine has missed
+   */
+  renewed(sentAtMs: number, hasLapsed: boolean): void {
+    if (hasLapsed || sentAtMs > this.#untilMs) {
+      this.#steadySinceMs = sentAtMs;
+      this.#isUnsure = true;
+    }
+    this.#untilMs = sentAtMs + this.#leaseMs;
+    if (this.#isUnsure) this.#checking ??= this.#runCheck();
+    else this.#wake();
   }
-}
 
-export interface LetGoDeps {
-  readonly db: Db;
-  readonly node: NodeBoot;
-  readonly liveCalls: Pick<LiveCalls, "callIds" | "endCall" | "abandon">;
-  readonly logger: Pick<Logger, "error">;
-}
+  /** The lease has not lapsed. */
+  isCurrent(): boolean {
+    return this.#nowMs() < this.#untilMs;
+  }
 
-/** While this node was slow, others have taken its calls or ended them: they must not continue here. */
-export async function letGo({ db, node, liveCalls, logger }: LetGoDeps): Promise<void> {
-  await keepOwnCalls(db, node);
-  const taken = await listTaken(db, node, liveCalls.callIds());
-  for (const callId of taken) liveCalls.abandon(callId);
-  if (taken.length > 0) logger.error({ calls: taken.length }, "other processes continue calls of this node");
-  const ended = await listEndedOf(db, liveCalls.callIds());
-  for (const callId of ended) liveCalls.endCall(callId);
-  if (ended.length === 0) return;
-  logger.error({ calls: ended.length }, "this node was considered lost, and another node ended its calls");
+  /** No other process can have taken calls of this one. */
+  isHeld(): boolean {
+    return this.isCurrent() && !this.#isUnsure;
+  }
+
+  /** Resolves when `isHeld`: after the next renewal, where the lease has lapsed. */
+  async whenHeld(): Promise<void> {
+    while (!this.isHeld()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
+  /** How long the lease has been held without a break; 0: it is not. */
+  steadyMs(): number {
+    return this.isCurrent() ? this.#nowMs() - this.#steadySinceMs : 0;
+  }
+
+  /**
+   * Whether a lapsed lease of another process proves that it is gone: this one has reached the database for as long as a
+   * lease lasts. After an outage of the database all leases have lapsed.
+   */
+  trustsOthers(): boolean {
+    return this.steadyMs() >= LEASE_MS;
+  }
+
+  async #runCheck(): Promise<void> {
+    try {
+      await this.#check();
+      this.#isUnsure = false;
+      this.#wake();
+    } catch (error) {
+      this.#checkFailed(error);
+    } finally {
+      this.#checking = null;
+    }
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
 }

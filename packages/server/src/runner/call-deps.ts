@@ -55,6 +55,14 @@ export interface CallLogger {
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
+/** The lease of this process on its calls, by its own clock. */
+export interface CallLease {
+  /** No other process can have taken the calls of this one. */
+  isHeld(): boolean;
+  /** Resolves when that is so again, once the calls that others have taken were stopped here. */
+  whenHeld(): Promise<void>;
+}
+
 export interface CallDeps {
   readonly engines: CallEngines;
   readonly voices: Voices;
@@ -74,6 +82,8 @@ export interface CallDeps {
   readonly storeEventLogs: boolean;
   /** Whether another process can continue a call. Unset: none can. */
   readonly keepsSnapshots?: boolean;
+  /** Undefined: there are no other processes. */
+  readonly lease?: CallLease | undefined;
   readonly clock: Clock;
   /** Null: calls are not traced. */
   readonly traces: Traces | null;

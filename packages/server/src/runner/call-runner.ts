@@ -115,6 +115,7 @@ export class CallRunner {
       records: this.#records,
       use: this.#use,
       clock: deps.clock,
+      lease: deps.lease,
       start: (effect) => {
         if (!this.#over) startEffect(this.#targets, effect);
       },
@@ -134,6 +135,11 @@ export class CallRunner {
 
   get hasJoined(): boolean {
     return this.#media !== null || this.#resumed !== null;
+  }
+
+  /** Another process has run the call, and its state begins here with the return of its client. */
+  get awaitsReturn(): boolean {
+    return this.#media === null && this.#resumed !== null;
   }
 
   readonly post = (event: CallEngineEventBody): void => {

@@ -17,7 +17,8 @@ export type ConnectOutcome = "connected" | "joined" | "gone";
 /** `full`: as many calls as `maxLiveCalls`. `draining`: the process is shutting down. */
 export type StartOutcome = "started" | "full" | "draining";
 
-export type SendOutcome = "accepted" | "not_joined" | "not_live";
+/** `later`: another process has run the call, and its client has not come back to this one yet. */
+export type SendOutcome = "accepted" | "not_joined" | "not_live" | "later";
 
 export interface DrainSummary {
   /** Calls that ended by themselves within the limit. */
@@ -145,6 +146,8 @@ class CallRegistry implements LiveCalls {
     const runner = this.#calls.get(callId);
     if (runner === undefined || runner.joinState() === "over") return "not_live";
     if (!runner.hasJoined) return "not_joined";
+    // It would be lost with the state of before the return.
+    if (runner.awaitsReturn) return "later";
     runner.post({ type: "dataMessageReceived", message, source: "api" });
     return "accepted";
   }

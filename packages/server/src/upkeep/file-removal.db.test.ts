@@ -7,9 +7,9 @@ import { fixedTime, type SqlTime } from "../store/database/database-time.ts";
 import type { Db } from "../store/database/db.ts";
 import { deleteCall } from "../store/calls/deleted-calls.ts";
 import { getFilesToRemove, giveUpFilesOfGoneNodes } from "../store/calls/files-to-remove.ts";
-import { recordHeartbeat } from "../store/nodes/nodes.ts";
 import { markEnded, newCall } from "../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../store/testing/databases.ts";
+import { lapse, startNode } from "../store/testing/leases.ts";
 
 const minuteMs = 60_000;
 
@@ -164,7 +164,7 @@ describeOnBothDatabases("files of deleted calls", (current) => {
       await deletedCall(db, "alive"),
       await deletedCall(db, "gone"),
     ];
-    await recordHeartbeat(db, { nodeId: "gone", bootId: "boot" });
+    await startNode(db, { nodeId: "gone", bootId: "boot" });
     await sql`update files_to_remove set is_shared = true where call_id = ${shared}`.execute(db.query);
     const after = (days: number): SqlTime => fixedTime(Date.now() + days * dayMs);
     const left = async (): Promise<string[]> => {
@@ -176,10 +176,8 @@ describeOnBothDatabases("files of deleted calls", (current) => {
     };
     await giveUpFilesOfGoneNodes(db, after(29));
     expect(await left()).toEqual([gone, alive, shared].toSorted());
-    await recordHeartbeat(db, { nodeId: "alive", bootId: "boot" });
-    await sql`update nodes set seen_at = clock_timestamp() + interval '20 days' where id = 'alive'`.execute(
-      db.query,
-    );
+    await startNode(db, { nodeId: "alive", bootId: "boot" });
+    await lapse(db, "alive", -20 * dayMs);
     await giveUpFilesOfGoneNodes(db, after(31));
     expect(await left()).toEqual([alive, shared].toSorted());
   });

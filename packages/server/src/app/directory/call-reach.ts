@@ -13,10 +13,10 @@ import type { OpenedJournal } from "../../lifecycle/journal/record-journal.ts";
 import { startWaiting } from "../../lifecycle/start-waiting.ts";
 import type { CallStorage } from "../../lifecycle/storage.ts";
 import type { Announcer } from "../../nodes/announcer.ts";
-import { endMissedJoins, leaveForeignCalls } from "../../nodes/missed-joins.ts";
+import { openCallSweeps } from "../../nodes/call-sweeps.ts";
+import { letGo } from "../../nodes/let-go.ts";
 import type { CallDirectory } from "../../ports/nodes/call-directory.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
-import { LEASE_MS } from "../../store/nodes/announcements.ts";
 import type { NodeBoot } from "../../store/nodes/node-claims.ts";
 import type { Store } from "../../store/opening/open-store.ts";
 import { createOperations } from "./call-operations.ts";
@@ -30,12 +30,16 @@ export interface CallReach extends Pick<HttpDeps, "sendToCall" | "endUnjoined"> 
   /** Until the outcome is known, other nodes do not get the call. */
   connecting(callId: string, connect: () => Promise<ConnectOutcome>): Promise<ConnectOutcome>;
   readonly webRtc: WebRtcSignalling;
-  /** Begins to announce this node, and to look after join timeouts. */
+  /** Begins to look after calls that no process runs, and after those that others take. */
   start(): void;
+  /** See `CallSweeps`. */
+  leaveCalls(): void;
+  /** Waits for running work. Idempotent. */
+  close(): Promise<void>;
 }
 
 export interface CallReachParts {
-  readonly store: Pick<Store, "db" | "recordsDb">;
+  readonly store: Pick<Store, "db" | "recordsDb" | "leaseDb">;
   readonly node: NodeBoot;
   readonly announcer: Announcer;
   readonly directory: CallDirectory;
@@ -46,6 +50,9 @@ export interface CallReachParts {
   readonly adoption: Adoption;
   readonly journal: Pick<OpenedJournal, "callIds">;
   readonly endLiveCall: EndCall;
+  readonly resumeTimeoutMs: number;
+  /** Of the prices of engines; null: there are none. */
+  readonly currency: string | null;
   readonly logger: Logger;
 }
 
@@ -74,16 +81,22 @@ export function openCallReach(parts: CallReachParts): CallReach {
   const claimed = (callId: string): Promise<JoinLookup> => claimJoin(claims, callId);
   const anywhere = callsAnywhere({ directory, liveCalls, claimJoin: claimed, logger });
   const signalling = webRtcAnywhere({ directory, liveCalls }, webRtc);
-  const closing = new AbortController();
-  const { recordsDb } = store;
-  const missed = {
-    db: recordsDb,
-    node,
-    liveCalls,
+  const abandon = (callId: string): void => {
+    liveCalls.abandon(callId);
+    storage.forget(callId);
+  };
+  // A call whose join is under way here is claimed in a moment, or refused.
+  const release = async (callId: string): Promise<boolean> => joining.has(callId) || leave(callId);
+  const letGoOfCalls = (): Promise<void> =>
+    letGo({ db: store.leaseDb, node, liveCalls, release, abandon, logger });
+  const sweeps = openCallSweeps({
+    ...parts,
+    db: store.recordsDb,
+    lease: announcer.lease,
+    letGo: letGoOfCalls,
     journaled: () => journal.callIds(),
     endCall: parts.endLiveCall,
-    logger,
-  };
+  });
   return {
     ...anywhere,
     findJoin: (join) => findJoin({ ...claims, db, nodeId: node.nodeId }, join),
@@ -94,19 +107,10 @@ export function openCallReach(parts: CallReachParts): CallReach {
       offer: (input) => joining.during(input.callId, () => signalling.offer(input)),
     },
     start() {
-      const count = (): number => liveCalls.count();
-      let unsureUntilMs = Number.NEGATIVE_INFINITY;
-      let mustLook = false;
-      announcer.start(count, async (lapsed) => {
-        const release = async (callId: string): Promise<boolean> => !joining.has(callId) && leave(callId);
-        // After an outage of the database all leases have lapsed, and joins of the others are not stored yet.
-        if (lapsed) unsureUntilMs = performance.now() + LEASE_MS;
-        mustLook ||= lapsed;
-        await leaveForeignCalls({ db: recordsDb, node, liveCalls, release, logger }, mustLook);
-        mustLook = false;
-        if (performance.now() < unsureUntilMs) return;
-        await endMissedJoins(missed, closing.signal);
-      });
+      announcer.start(() => liveCalls.count(), letGoOfCalls);
+      sweeps.start();
     },
+    leaveCalls: () => sweeps.leaveCalls(),
+    close: () => sweeps.close(),
   };
 }

@@ -27,6 +27,7 @@ export function callsAnywhere({ directory, liveCalls, claimJoin }: AnywhereDeps)
     async sendToCall(callId, message) {
       const here = liveCalls.sendToCall(callId, message);
       if (here === "accepted") return here;
+      if (here === "later") return "elsewhere";
       // A call that waits here may be joined at another node, which this one learns within two seconds.
       const sent = await directory.forward(callId, { kind: "send", message });
       if (sent.kind === "no_owner") return (await isOrphan(directory, callId)) ? "elsewhere" : here;

@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 import manifest from "../../../package.json" with { type: "json" };
 import type { Config } from "../../config/config.ts";
+import { isLoopbackUrl, readLoopbackId } from "../../net/loopback.ts";
 import { printNodeAddress } from "../../net/node-address.ts";
 import { openAnnouncer, type Announcer } from "../../nodes/announcer.ts";
 import { createCallDirectory } from "../../nodes/directory/call-directory.ts";
@@ -27,19 +28,21 @@ export interface NodeDirectory {
 
 export interface NodeDirectoryParts {
   readonly config: Pick<Config, "databaseUrl" | "nodeAddress">;
-  readonly store: Pick<Store, "recordsDb">;
+  readonly store: Pick<Store, "recordsDb" | "leaseDb">;
   readonly secretsKey: Uint8Array;
   readonly node: NodeBoot;
   readonly nodeLeaseMs: number | undefined;
+  /** The service cannot go on, and must be started again. */
+  readonly onLost: (reason: string) => void;
   readonly logger: Logger;
 }
 
 /** @throws StoreStartError when another node runs, and one of the two has no address, or it cannot be listened at. */
 export async function openNodeDirectory(
   opened: AsyncDisposableStack,
-  { config, store, secretsKey, node, nodeLeaseMs, logger }: NodeDirectoryParts,
+  { config, store, secretsKey, node, nodeLeaseMs, onLost, logger }: NodeDirectoryParts,
 ): Promise<NodeDirectory> {
-  const { recordsDb: db } = store;
+  const { recordsDb: db, leaseDb } = store;
   // The embedded database has one process.
   const address = config.databaseUrl === null ? null : config.nodeAddress;
   const key = nodeKey(secretsKey);
@@ -68,8 +71,12 @@ export async function openNodeDirectory(
   const announced = address === null || listener === null ? null : printNodeAddress(address, listener.port);
   announcer = await openAnnouncer({
     db,
+    leaseDb,
     node,
     address: announced,
+    loopbackId: await readLoopbackId(),
+    isLoopback: isLoopbackUrl,
+    onTaken: () => onLost("Another process runs as this node; the service must be started again."),
     version: manifest.version,
     leaseMs: nodeLeaseMs,
     logger,

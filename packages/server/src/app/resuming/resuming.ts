@@ -3,7 +3,7 @@
 import type { Logger } from "pino";
 import { openAdoption, type Adoption } from "../../lifecycle/adoption/adoption.ts";
 import type { CallStorage } from "../../lifecycle/storage.ts";
-import type { NodeWatch } from "../../nodes/lost-nodes.ts";
+import type { Announcer } from "../../nodes/announcer.ts";
 import { openClock } from "../../pacing/clock.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { NodeBoot } from "../../store/nodes/node-claims.ts";
@@ -14,13 +14,13 @@ export interface ResumingParts {
   readonly node: { readonly boot: NodeBoot };
   readonly liveCalls: LiveCalls;
   readonly storage: CallStorage;
-  readonly nodes: NodeWatch;
+  readonly announcer: Announcer;
   readonly logger: Logger;
 }
 
 export function openResuming(opened: AsyncDisposableStack, parts: ResumingParts): Adoption {
-  const { store, node, nodes } = parts;
-  const trustsLeases = (): boolean => nodes.trustsLeases();
+  const { store, node, announcer } = parts;
+  const trustsLeases = (): boolean => announcer.lease.trustsOthers();
   const own = { db: store.recordsDb, boot: node.boot, clock: openClock(), trustsLeases };
   const adoption = openAdoption({ ...parts, ...own });
   opened.defer(() => adoption.close());

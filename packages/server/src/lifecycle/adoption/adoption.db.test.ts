@@ -5,11 +5,12 @@ import { storedPlan } from "../../plan/stored-plan.ts";
 import type { StartOutcome } from "../../runner/live-calls.ts";
 import { insertCall, markJoined } from "../../store/calls/calls.ts";
 import { claimNode, type NodeBoot } from "../../store/nodes/node-claims.ts";
-import { recordHeartbeat } from "../../store/nodes/nodes.ts";
+import { renewLease } from "../../store/nodes/announcements.ts";
 import { saveSnapshot } from "../../store/snapshots/call-snapshots.ts";
 import { readHeldCall } from "../../store/snapshots/orphans.ts";
 import { newCall } from "../../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../../store/testing/databases.ts";
+import { ANNOUNCEMENT } from "../../store/testing/leases.ts";
 import { openAdoption } from "./adoption.ts";
 
 describeOnBothDatabases("the adoption of calls", (current) => {
@@ -28,7 +29,7 @@ describeOnBothDatabases("the adoption of calls", (current) => {
     const stored = newCall({ nodeId: owner.nodeId });
     const { callId } = stored;
     await insertCall(db, accountId, { ...stored, plan: storedPlan({ ...state.plan, callId, accountId }) });
-    await markJoined(db, accountId, callId, { joinedAtMs: Date.now(), clientVersion: null });
+    await markJoined(db, accountId, callId, { joinedAtMs: Date.now(), clientVersion: null, by: owner });
     const counts = { versions: 0, toolFailures: [], initialTokens: [] };
     const document = JSON.stringify({ snapshot: snapshotOf(state), counts, use: [] });
     await saveSnapshot(db, owner, { accountId, callId, version, document });
@@ -92,7 +93,7 @@ describeOnBothDatabases("the adoption of calls", (current) => {
     const asking = adoption.resume(callId).then((result) => (outcome = result));
     await new Promise((done) => setTimeout(done, 100));
     expect(outcome).toBeNull();
-    await recordHeartbeat(db, owner);
+    await renewLease(db, owner, ANNOUNCEMENT);
     await asking;
     expect([outcome, live.size]).toEqual(["later", 0]);
   });

@@ -9,13 +9,13 @@ import { messageOf } from "../../pacing/error-text.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { Db } from "../../store/database/db.ts";
 import type { NodeBoot } from "../../store/nodes/node-claims.ts";
-import { NODE_HEARTBEAT_MS, NODE_LEASE_MS } from "../../store/nodes/nodes.ts";
-import { claimOrphan, giveBackOrphan, readHeldCall, type HeldCall } from "../../store/snapshots/orphans.ts";
+import { LEASE_MS, RENEW_INTERVAL_MS } from "../../store/nodes/announcements.ts";
+import { claimOrphan, giveUpCall, readHeldCall, type HeldCall } from "../../store/snapshots/orphans.ts";
 import type { CallStorage } from "../storage.ts";
 import { readSnapshot } from "./read-snapshot.ts";
 
-/** A client that comes back before the lease of the dead process has lapsed is held: the lease, and a slow heartbeat. */
-export const HOLD_LIMIT_MS = NODE_LEASE_MS + NODE_HEARTBEAT_MS;
+/** A client that comes back before the lease of the dead process has lapsed is held: the lease, and a slow renewal. */
+export const HOLD_LIMIT_MS = LEASE_MS + RENEW_INTERVAL_MS;
 /** Between two looks at the lease. */
 const LOOK_INTERVAL_MS = 250;
 /** Clients that are held at a time. Others are told to come again, so that they take no places of joins. */
@@ -86,7 +86,7 @@ interface Adopting extends AdoptionDeps {
 async function resume(deps: Adopting, callId: string, signal: AbortSignal): Promise<AdoptionOutcome> {
   const { db, boot, liveCalls, clock, trustsLeases } = deps;
   const untilMs = clock.nowMs() + HOLD_LIMIT_MS;
-  let firstSeenAtMs: number | null = null;
+  let firstLeaseMs: number | null = null;
   for (;;) {
     const held = await readHeldCall(db, callId, trustsLeases());
     if (held === null || !held.hasState) return "gone";
@@ -96,9 +96,10 @@ async function resume(deps: Adopting, callId: string, signal: AbortSignal): Prom
     // A process of another version may take it up.
     if (held.version !== SNAPSHOT_VERSION) return "later";
     if (held.isGone) return await take(deps, callId, held);
-    // A heartbeat since: the process is alive, and only the network of the client was lost.
-    if (firstSeenAtMs !== null && held.seenAtMs !== null && held.seenAtMs > firstSeenAtMs) return "later";
-    firstSeenAtMs ??= held.seenAtMs;
+    // Renewed since: the process is alive, and only the network of the client was lost.
+    if (firstLeaseMs !== null && held.leaseUntilMs !== null && held.leaseUntilMs > firstLeaseMs)
+      return "later";
+    firstLeaseMs ??= held.leaseUntilMs;
     if (clock.nowMs() >= untilMs || signal.aborted) return "later";
     await new Promise<void>((done) => void clock.after(LOOK_INTERVAL_MS, done));
   }
@@ -108,7 +109,7 @@ async function take(deps: Adopting, callId: string, { owner }: HeldCall): Promis
   const { db, boot, liveCalls, storage, trustsLeases, logger } = deps;
   const claimed = await claimOrphan(db, boot, { callId, owner, trustsLeases: trustsLeases() });
   if (claimed === null) return "later";
-  const giveBack = (): Promise<void> => giveBackOrphan(db, boot, callId, claimed.orphanedAtMs);
+  const giveBack = async (): Promise<void> => void (await giveUpCall(db, boot, callId, claimed.orphanedAtMs));
   try {
     const { plan, createdAt, resumed } = await readSnapshot(db, callId, claimed);
     storage.remember(plan);

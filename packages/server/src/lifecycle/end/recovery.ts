@@ -1,6 +1,6 @@
 /** Finds the calls that this node had when it stopped, and ends them or waits for their join again. */
 
-import type { EndReason } from "@parley/schema";
+import type { CallUseRecord, EndReason } from "@parley/schema";
 import type { Logger } from "pino";
 import type { EndCall } from "./ending.ts";
 import { startStored } from "../start-waiting.ts";
@@ -14,11 +14,12 @@ import {
   type UnfinishedCall,
 } from "../../store/calls/calls.ts";
 import type { Db } from "../../store/database/db.ts";
-import { markOrphans } from "../../store/snapshots/orphans.ts";
+import type { NodeBoot } from "../../store/nodes/node-claims.ts";
+import { countOrphans, markOrphans } from "../../store/snapshots/orphans.ts";
 
 export interface RecoveryDeps {
   readonly db: Db;
-  readonly nodeId: string;
+  readonly boot: NodeBoot;
   readonly liveCalls: LiveCalls;
   readonly storage: CallStorage;
   readonly endCall: EndCall;
@@ -33,13 +34,14 @@ export interface RecoveryDeps {
  */
 export async function recoverCalls(deps: RecoveryDeps): Promise<void> {
   const waiting: string[] = [];
-  const { journaled } = deps;
-  const orphaned = await markOrphans(deps.db, false);
+  const { boot, journaled } = deps;
+  await markOrphans(deps.db, { boot, trustsLeases: false });
+  const orphaned = await countOrphans(deps.db, boot.nodeId);
   if (orphaned > 0)
     deps.logger.warn({ calls: orphaned }, "calls of a process that is gone wait for their clients");
   let ended = 0;
   for (;;) {
-    const calls = await listUnfinishedCalls(deps.db, deps.nodeId, [...waiting, ...journaled]);
+    const calls = await listUnfinishedCalls(deps.db, boot.nodeId, [...waiting, ...journaled]);
     if (calls.length === 0) break;
     for (const call of calls) {
       const stored = await readLostCall(deps, call);
@@ -99,6 +101,8 @@ export interface LossOfCall {
   readonly found: string;
   /** Of a joined call. Unset: `system_error`. */
   readonly endReason?: EndReason;
+  /** What it has used of its engines. Null or unset: nothing, or nobody knows. */
+  readonly use?: CallUseRecord | null;
 }
 
 /** Ends a call that no process runs any more, once, and records that in its events. */
@@ -106,7 +110,7 @@ export async function endLostCall(
   { db, endCall }: Pick<RecoveryDeps, "db" | "endCall">,
   call: UnfinishedCall,
   stored: CallForJoin | null,
-  { goneAtMs, found, endReason: given = "system_error" }: LossOfCall,
+  { goneAtMs, found, endReason: given = "system_error", use = null }: LossOfCall,
 ): Promise<boolean> {
   const { joinedAtMs } = call;
   const missedJoin = joinedAtMs === null && stored !== null && stored.joinDeadlineMs <= goneAtMs;
@@ -116,7 +120,7 @@ export async function endLostCall(
       ? (stored?.joinDeadlineMs ?? goneAtMs)
       : joinedAtMs + (Number(stored?.plan["maxDurationMs"]) || Number.POSITIVE_INFINITY);
   const endedAtMs = Math.max(joinedAtMs ?? call.createdAtMs, Math.min(goneAtMs, latestMs));
-  const end = { endReason, endedAtMs } as const;
+  const end = { endReason, endedAtMs, use } as const;
   const ended = await endCall(call.accountId, call.callId, end, db);
   const stageId = (stored?.plan["stage"] as { stageId?: unknown } | undefined)?.stageId;
   if (!ended || typeof stageId !== "string") return ended;

@@ -17,10 +17,10 @@ import { listCallEvents } from "../../store/calls/call-events.ts";
 import { getCall, insertCall, markJoined } from "../../store/calls/calls.ts";
 import { deleteCall } from "../../store/calls/deleted-calls.ts";
 import { listMessages } from "../../store/calls/messages.ts";
-import { recordHeartbeat } from "../../store/nodes/nodes.ts";
 import { createSealer } from "../../store/secrets/secrets.ts";
 import { markEnded, newCall, newMessage } from "../../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../../store/testing/databases.ts";
+import { startNode } from "../../store/testing/leases.ts";
 
 const page = { after: null, direction: "forward", limit: 100 } as const;
 const allEvents = { minimumSeverity: "debug", type: null } as const;
@@ -229,7 +229,7 @@ describeOnBothDatabases("the journal of records", (current) => {
     const { db } = current();
     const original = await openNode(newFolder(), randomUUID());
     const call = await talk(original, words);
-    await recordHeartbeat(db, { nodeId: original.nodeId, bootId: "boot" });
+    await startNode(db, { nodeId: original.nodeId, bootId: "boot" });
     const gone = await openNode(newFolder(), randomUUID());
     const orphan = await talk(gone, words);
     const copy = await openNode(original.dataDir, randomUUID());

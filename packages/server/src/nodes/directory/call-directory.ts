@@ -10,6 +10,8 @@ import type { InternalClient, Sent } from "./internal-client.ts";
 
 /** The owner that was read last, and the next one. */
 const MAX_TRIES = 2;
+/** Operations that change nothing more when they are carried out twice. */
+const REPEATABLE: ReadonlySet<string> = new Set(["yield", "end", "endUnjoined", "hangUp"]);
 /** Until the next try: a node that has just restarted claims its calls again. */
 const RETRY_DELAY_MS = 100;
 
@@ -45,7 +47,8 @@ export function createCallDirectory({ db, node, client, logger }: CallDirectoryD
         const sent = await send(callId, operation);
         if (sent.kind === "answered" || sent.kind === "no_owner") return sent;
         const { reason } = sent;
-        if (sent.kind === "moved" && tries < MAX_TRIES) {
+        const mayRepeat = sent.kind === "moved" || (sent.kind === "broken" && REPEATABLE.has(operation.kind));
+        if (mayRepeat && tries < MAX_TRIES) {
           await wait(RETRY_DELAY_MS);
           continue;
         }

@@ -17,6 +17,8 @@ export type Sent =
   | { readonly kind: "answered"; readonly answer: unknown }
   /** The process is not there any more, and has not carried the operation out. */
   | { readonly kind: "moved"; readonly reason: string }
+  /** The connection broke before the answer: the process may have carried the operation out. */
+  | { readonly kind: "broken"; readonly reason: string }
   | { readonly kind: "unreachable"; readonly reason: string };
 
 export interface InternalClient {
@@ -91,11 +93,12 @@ function sentOf({ status, body }: Received): Sent {
   return { kind: "unreachable", reason: `refused the operation (${String(status)})` };
 }
 
-/** Where nothing was sent, the operation was not carried out. */
+/** Where no connection was made, nothing was sent, and the operation was not carried out. */
 function unreached(error: unknown): Sent {
   const { code } = error as NodeJS.ErrnoException;
   const reason = `cannot be reached (${code ?? messageOf(error)})`;
-  return { kind: code === "ECONNREFUSED" || code === "ECONNRESET" ? "moved" : "unreachable", reason };
+  if (code === "ECONNREFUSED") return { kind: "moved", reason };
+  return { kind: code === "ECONNRESET" || code === "EPIPE" ? "broken" : "unreachable", reason };
 }
 
 function exchange(

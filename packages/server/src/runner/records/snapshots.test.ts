@@ -3,6 +3,7 @@ import { joinedCall } from "../../call/testing/scenario.ts";
 import { testTool } from "../../call/testing/fake-tools.ts";
 import type { CallState } from "../../call/call.ts";
 import type { CallEffect } from "../../call/effects.ts";
+import type { CallLease } from "../call-deps.ts";
 import { openManualClock } from "../testing/manual-clock.ts";
 import { Snapshots, STORE_LIMIT_MS } from "./snapshots.ts";
 
@@ -23,7 +24,7 @@ function sendingStep(): StepOfCall {
   return { before, after: call.state, effects };
 }
 
-function world(isOn = true) {
+function world(isOn = true, lease?: CallLease) {
   const clock = openManualClock(0);
   const started: string[] = [];
   const stored = Promise.withResolvers<void>();
@@ -37,6 +38,7 @@ function world(isOn = true) {
     },
     use: { soFar: () => [] },
     clock,
+    lease,
     start: (effect) => void started.push(effect.type),
   });
   const settle = async (): Promise<void> => {
@@ -68,6 +70,44 @@ test("a database that does not answer delays a tool by a second", async () => {
   expect(started).toContain("invokeTool");
   await settle();
   expect(started.filter((type) => type === "invokeTool")).toHaveLength(1);
+});
+
+/** The lease of a process that was stopped for a while. */
+function lapsedLease() {
+  const renewed = Promise.withResolvers<void>();
+  let isHeld = false;
+  const renew = async (): Promise<void> => {
+    isHeld = true;
+    renewed.resolve();
+    await renewed.promise;
+    await Promise.resolve();
+  };
+  return { isHeld: () => isHeld, whenHeld: () => renewed.promise, renew };
+}
+
+test("a process whose lease has lapsed sends a tool once it has the lease again", async () => {
+  const { before, after, effects } = sendingStep();
+  const lease = lapsedLease();
+  const { clock, started, snapshots, settle } = world(true, lease);
+  snapshots.run(before, after, effects);
+  await settle();
+  await clock.advance(60_000);
+  expect(started).not.toContain("invokeTool");
+  await lease.renew();
+  expect(started.filter((type) => type === "invokeTool")).toHaveLength(1);
+});
+
+test("a tool whose time is over before the process has the lease again is never sent", async () => {
+  const { before, after, effects } = sendingStep();
+  const lease = lapsedLease();
+  const { started, snapshots, settle } = world(true, lease);
+  snapshots.run(before, after, effects);
+  await settle();
+  const sent = effects.find(({ type }) => type === "invokeTool");
+  const invocationId = sent?.type === "invokeTool" ? sent.invocation.invocationId : "";
+  snapshots.run(after, after, [{ type: "abortTool", invocationId }]);
+  await lease.renew();
+  expect(started).not.toContain("invokeTool");
 });
 
 test("a tool that is aborted before it was sent is never sent", async () => {

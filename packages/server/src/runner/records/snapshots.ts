@@ -1,6 +1,6 @@
 /**
  * Takes snapshots of a live call, and starts its effects. What sends a tool waits until the snapshot that knows of it is
- * stored, so that no process sends it again.
+ * stored, and while another process may have taken the call, so that no two processes send it. Rule R175 of SPEC.md.
  */
 
 import { isSnapshotDue, sendsTool } from "../../call/adoption/snapshot-due.ts";
@@ -8,6 +8,7 @@ import { snapshotOf } from "../../call/adoption/snapshot.ts";
 import type { CallState } from "../../call/call.ts";
 import type { CallEffect } from "../../call/effects.ts";
 import type { Clock } from "../../pacing/clock.ts";
+import type { CallLease } from "../call-deps.ts";
 import type { CallUse } from "../use/call-use.ts";
 import type { RecordQueue } from "./record-queue.ts";
 
@@ -21,6 +22,8 @@ export interface SnapshotDeps {
   readonly records: Pick<RecordQueue, "snapshot">;
   readonly use: Pick<CallUse, "soFar">;
   readonly clock: Pick<Clock, "after">;
+  /** Undefined: no other process can take the call. */
+  readonly lease?: CallLease | undefined;
   readonly start: (effect: CallEffect) => void;
 }
 
@@ -70,7 +73,16 @@ export class Snapshots {
   }
 
   #send(effect: CallEffect): void {
-    if (this.#held.delete(invocationOf(effect))) this.#deps.start(effect);
+    const invocationId = invocationOf(effect);
+    if (!this.#held.has(invocationId)) return;
+    const { lease, start } = this.#deps;
+    if (lease?.isHeld() === false) {
+      // Until then the tool's own timeout passes. Where another process has the call, it is stopped here before.
+      void lease.whenHeld().then(() => this.#send(effect));
+      return;
+    }
+    this.#held.delete(invocationId);
+    start(effect);
   }
 }
 

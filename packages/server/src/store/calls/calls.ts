@@ -12,7 +12,7 @@ import { databaseTime, laterBy } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
-import { isOfNode } from "../database/running-nodes.ts";
+import { mayWrite, type NodeBoot } from "../database/running-nodes.ts";
 import { addEngineUse } from "../accounts/engine-usage.ts";
 import { countEndedCalls, DEFAULT_METERING, finalStatus, type Metering } from "../accounts/metering.ts";
 import type { BillingStatus, CallColumns } from "../database/tables/calls.ts";
@@ -259,8 +259,8 @@ export async function getCallForJoin(db: Db, callId: string): Promise<CallForJoi
 export interface CallJoin {
   readonly joinedAtMs: number;
   readonly clientVersion: string | null;
-  /** The node that writes it. Absent: the call belongs to the writer without a doubt. */
-  readonly ofNode?: string | undefined;
+  /** The process that writes it. Absent: the call belongs to the writer without a doubt. */
+  readonly by?: NodeBoot | undefined;
 }
 
 /** False: there is no such call, or it was joined before, or it has ended, or another running node has claimed it. */
@@ -273,9 +273,10 @@ export async function markJoined(
   const version = join.clientVersion === null ? null : toStorableText(join.clientVersion);
   const joined = await sql`${preparedStatement}
     with joined as (
-      update calls set joined_at = ${new Date(join.joinedAtMs)}::timestamptz, client_version = ${version}
+      update calls set joined_at = ${new Date(join.joinedAtMs)}::timestamptz, client_version = ${version},
+        claimed_boot = coalesce(claimed_boot, ${join.by?.bootId ?? null}::text)
       where id = ${callId} and account_id = ${accountId} and joined_at is null and ended_at is null
-        and ${isOfNode(join.ofNode)}
+        and ${mayWrite(join.by)}
       returning ${ownCallColumns}
     ), notified as (
       ${insertDeliveries("joined", "call.joined", sql`calls.joined_at`)}
@@ -293,8 +294,8 @@ export interface CallEnd {
   readonly use?: CallUseRecord | null;
   /** A joined call stays pending until `settleCall`, because work on it remains before it is billed. */
   readonly settlesLater?: boolean;
-  /** The node that writes it. Absent: the call belongs to the writer without a doubt. */
-  readonly ofNode?: string | undefined;
+  /** The process that writes it. Absent: the call belongs to the writer without a doubt. */
+  readonly by?: NodeBoot | undefined;
 }
 
 /** `final`: its billing is final as well. `ended_before`: also when another running node has claimed it. */
@@ -314,7 +315,7 @@ export async function endCall(db: Db, accountId: string, callId: string, end: Ca
           else ${finalStatus(metering, joinedMs, sql`${end.endReason}::text`)} end,
         ${sipAtEnd(endedAt, unitMs, end.endReason)},
         engine_use = ${use === null ? null : toJsonText(use)}::json
-      where id = ${callId} and account_id = ${accountId} and ended_at is null and ${isOfNode(end.ofNode)}
+      where id = ${callId} and account_id = ${accountId} and ended_at is null and ${mayWrite(end.by)}
       returning ${ownCallColumns}
     ), notified as (
       ${insertDeliveries("ended", "call.ended", sql`calls.ended_at`)}

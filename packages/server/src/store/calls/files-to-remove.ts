@@ -68,7 +68,7 @@ export async function giveUpFilesOfGoneNodes(db: Db, time: SqlTime = databaseTim
   const givenUp = await sql`
     delete from files_to_remove where call_id in (
       select call_id from files_to_remove as old where not is_shared and due_at < ${goneBefore}
-        and not exists (select 1 from nodes where nodes.id = old.node_id and seen_at >= ${goneBefore})
+        and not exists (select 1 from nodes where nodes.id = old.node_id and lease_until >= ${goneBefore})
       limit ${GIVEN_UP_AT_ONCE} for update skip locked)
     returning call_id`.execute(db.query);
   return givenUp.rows.length;

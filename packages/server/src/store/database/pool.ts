@@ -13,7 +13,7 @@ import { valueParsers } from "./value-parsers.ts";
  */
 const QUERY_CONNECTIONS = 12;
 
-/** Further ones for the records and heartbeats of live calls, so that lists and searches cannot delay them. */
+/** Further ones for the records of live calls, so that lists and searches cannot delay them. */
 const RECORD_CONNECTIONS = 4;
 
 /** Queries waiting for a connection, about half a second of work; further ones are refused with a 503. */
@@ -41,6 +41,9 @@ export interface PoolLimits {
 
 export const queryLimits: PoolLimits = { connections: QUERY_CONNECTIONS, answerLimitMs: ANSWER_LIMIT_MS };
 export const recordLimits: PoolLimits = { ...queryLimits, connections: RECORD_CONNECTIONS };
+
+/** For the lease of the process. An answer that comes later is of no use: the next renewal is due. */
+export const leaseLimits: PoolLimits = { connections: 1, answerLimitMs: 2_000 };
 
 /** For what stays connected, such as a lock. */
 export const oneConnection: PoolLimits = { ...queryLimits, connections: 1 };

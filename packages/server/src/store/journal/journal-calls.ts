@@ -10,7 +10,7 @@ export type JournalCallState = "open" | "gone" | "erased" | "foreign";
 /** Calls of nodes that are gone count as open: no other node has their records. */
 export async function stateOfJournalCall(db: Db, nodeId: string, callId: string): Promise<JournalCallState> {
   const alive = sql`select 1 from nodes where nodes.id = calls.node_id
-    and nodes.seen_at >= clock_timestamp() - make_interval(secs => ${NODE_LOST_AFTER_MS / 1000})`;
+    and nodes.lease_until >= clock_timestamp() - make_interval(secs => ${NODE_LOST_AFTER_MS / 1000})`;
   const read = await sql<{ state: JournalCallState }>`
     select case when transcript_erased then 'erased'
       when node_id <> ${nodeId} and exists (${alive}) then 'foreign' else 'open' end as state

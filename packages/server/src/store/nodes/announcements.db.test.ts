@@ -2,7 +2,14 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { beforeEach, expect, it } from "vitest";
 import { describeOnBothDatabases } from "../testing/databases.ts";
-import { ALL_SHARES, announceNode, type Announced, type Announcement } from "./announcements.ts";
+import {
+  ALL_SHARES,
+  announceNode,
+  renewLease,
+  takeShare,
+  type Announced,
+  type Announcement,
+} from "./announcements.ts";
 import { claimNode, releaseNode, type NodeBoot } from "./node-claims.ts";
 
 /** No test may depend on how fast the machine is: a lease lapses where a test says so. */
@@ -100,5 +107,49 @@ describeOnBothDatabases("announcements", (current) => {
     const a = await open();
     await announce(a);
     expect(await announce({ ...a, bootId: "another" })).toEqual({ kind: "taken" });
+  });
+
+  const renew = (node: NodeBoot) =>
+    renewLease(current().db, node, {
+      address: null,
+      version: "1",
+      isDraining: false,
+      liveCalls: 0,
+      leaseMs: LEASE_MS,
+    });
+
+  it("are renewed while another process is stopped as it announces itself", async () => {
+    const { db, kind } = current();
+    const [a, b] = [await open(), await open()];
+    await announce(a);
+    const [stopped, resume] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // It has the lock, and does not go on. The embedded database has one process, whose transactions wait for each other.
+    const stopping =
+      kind === "embedded"
+        ? Promise.resolve(stopped.resolve())
+        : db.query.transaction().execute(async (tx) => {
+            await sql`select pg_advisory_xact_lock(1634627439, 1970168677)`.execute(tx);
+            stopped.resolve();
+            await resume.promise;
+          });
+    await stopped.promise;
+    expect(await renew(a)).toMatchObject({ kind: "renewed", hasLapsed: false });
+    resume.resolve();
+    await stopping;
+    expect(await announce(b)).toMatchObject({ kind: "announced", others: [{ nodeId: a.nodeId }] });
+  });
+
+  it("say after a lapse that others may have taken the calls and the share", async () => {
+    const [a, b] = [await open(), await open()];
+    await announce(a);
+    expect(await renew(a)).toMatchObject({ hasLapsed: false, share: ALL_SHARES, others: [] });
+    await lapse(a);
+    await announce(b);
+    expect(await renew(a)).toMatchObject({ hasLapsed: true, share: 0, others: [{ nodeId: b.nodeId }] });
+    expect(await renew(a)).toMatchObject({ hasLapsed: false, fairShare: 0 });
+    expect(await takeShare(current().db, b)).toBe(ALL_SHARES / 2);
+    expect(await renew(a)).toMatchObject({ share: 0, fairShare: ALL_SHARES / 2 });
+    expect(await takeShare(current().db, a)).toBe(ALL_SHARES / 2);
+    expect(await renew({ ...a, bootId: "another" })).toEqual({ kind: "taken" });
   });
 });

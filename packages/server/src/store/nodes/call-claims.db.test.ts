@@ -5,8 +5,9 @@ import { getCall, insertCall, markJoined, type NewCall } from "../calls/calls.ts
 import { markEnded, newCall } from "../testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../testing/databases.ts";
 import { announceNode } from "./announcements.ts";
-import { claimCall, endMissedCalls, listForeignCalls } from "./call-claims.ts";
+import { claimCall, endMissedCalls } from "./call-claims.ts";
 import { claimNode, type NodeBoot } from "./node-claims.ts";
+import { listNotOwned } from "../snapshots/orphans.ts";
 import { listStrayCalls } from "./nodes.ts";
 
 const LEASE_MS = 3_600_000;
@@ -51,8 +52,8 @@ describeOnBothDatabases("claims of calls", (current) => {
     const { callId } = await make(a);
     expect(await claimCall(db, { ...b, bootId: "another" }, callId)).toBe(false);
     expect(await claimCall(db, b, callId)).toBe(true);
-    expect(await listForeignCalls(db, a.nodeId, [callId])).toEqual([callId]);
-    expect(await listForeignCalls(db, b.nodeId, [callId])).toEqual([]);
+    expect(await listNotOwned(db, a, [callId])).toEqual([callId]);
+    expect(await listNotOwned(db, b, [callId])).toEqual([]);
   });
 
   it("keep the join and the end of another node from being written, while the claimant runs", async () => {
@@ -61,17 +62,15 @@ describeOnBothDatabases("claims of calls", (current) => {
     const { accountId, callId } = await make(a);
     await claimCall(db, b, callId);
     const join = { joinedAtMs: Date.now(), clientVersion: null };
-    expect(await markEnded(db, accountId, callId, { ...END, endedAtMs: Date.now(), ofNode: a.nodeId })).toBe(
-      false,
-    );
-    expect(await markJoined(db, accountId, callId, { ...join, ofNode: a.nodeId })).toBe(false);
+    expect(await markEnded(db, accountId, callId, { ...END, endedAtMs: Date.now(), by: a })).toBe(false);
+    expect(await markJoined(db, accountId, callId, { ...join, by: a })).toBe(false);
     expect(await getCall(db, accountId, callId)).toMatchObject({ joinedAt: null, endedAt: null });
-    expect(await markJoined(db, accountId, callId, { ...join, ofNode: b.nodeId })).toBe(true);
+    expect(await markJoined(db, accountId, callId, { ...join, by: b })).toBe(true);
     const hangUp = { endReason: "hangup", endedAtMs: Date.now() } as const;
-    expect(await markEnded(db, accountId, callId, { ...hangUp, ofNode: a.nodeId })).toBe(false);
+    expect(await markEnded(db, accountId, callId, { ...hangUp, by: a })).toBe(false);
     // The journal of a node that has a new name writes the ends of its calls.
     await lapse(b);
-    expect(await markEnded(db, accountId, callId, { ...hangUp, ofNode: a.nodeId })).toBe(true);
+    expect(await markEnded(db, accountId, callId, { ...hangUp, by: a })).toBe(true);
   });
 
   it("do not prevent the join timeout of calls that no process watches", async () => {
@@ -102,11 +101,16 @@ describeOnBothDatabases("claims of calls", (current) => {
     expect(ended.toSorted()).toEqual(made.map(({ callId }) => callId).toSorted());
   });
 
-  it("make no stray of a call that can still be joined", async () => {
+  it("make strays of joined calls only, and of those that this process owns", async () => {
     const { db } = current();
-    const a = await open();
-    await make(a);
-    const passed = await make(a, PASSED);
-    expect(await listStrayCalls(db, { node: a, exceptIds: [] })).toEqual([passed.callId]);
+    const [a, b] = [await open(), await open()];
+    await make(a, PASSED);
+    const [own, foreign] = [await make(a), await make(a)];
+    const join = { joinedAtMs: Date.now(), clientVersion: null };
+    await markJoined(db, own.accountId, own.callId, { ...join, by: a });
+    await claimCall(db, b, foreign.callId);
+    await markJoined(db, foreign.accountId, foreign.callId, { ...join, by: b });
+    expect(await listStrayCalls(db, { node: a, exceptIds: [] })).toEqual([own.callId]);
+    expect(await listStrayCalls(db, { node: a, exceptIds: [own.callId] })).toEqual([]);
   });
 });

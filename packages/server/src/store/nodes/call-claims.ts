@@ -7,8 +7,7 @@ import { sql } from "kysely";
 import { callsInHourOrder } from "../accounts/metering.ts";
 import type { UnfinishedCall } from "../calls/calls.ts";
 import { inTransaction, type Db } from "../database/db.ts";
-import { hasRunningOwner, isRunning } from "../database/running-nodes.ts";
-import type { NodeBoot } from "./node-claims.ts";
+import { hasRunningOwner, isKept, isRunning, type NodeBoot } from "../database/running-nodes.ts";
 
 const now = sql`clock_timestamp()`;
 
@@ -57,26 +56,13 @@ export async function readOwnership(db: Db, callId: string): Promise<CallOwnersh
   }>`select case when ended_at is not null then 'over' when joined_at is not null then 'joined'
       when join_deadline_at <= ${now} then 'over' else 'waiting' end as state,
       nodes.id as "nodeId", nodes.boot_id as "bootId", nodes.address
-    from calls left join nodes on nodes.id = calls.node_id and ${isRunning}
-      and (calls.claimed_boot is null or calls.claimed_boot = nodes.boot_id)
+    from calls left join nodes on nodes.id = calls.node_id and ${isRunning} and ${isKept}
     where calls.id = ${callId}`.execute(db.query);
   const [row] = read.rows;
   if (row === undefined) return { state: "over", owner: null };
   const { state, nodeId, bootId, address } = row;
   const owner = nodeId === null || bootId === null ? null : { nodeId, bootId, address };
   return { state, owner };
-}
-
-/** Those of the given calls that belong to another node. */
-export async function listForeignCalls(
-  db: Db,
-  nodeId: string,
-  callIds: readonly string[],
-): Promise<readonly string[]> {
-  if (callIds.length === 0) return [];
-  const read = await sql<{ id: string }>`
-    select id from calls where id = any(${[...callIds]}::uuid[]) and node_id <> ${nodeId}`.execute(db.query);
-  return read.rows.map(({ id }) => id);
 }
 
 /** Calls that one transaction ends. */

@@ -5,7 +5,7 @@ import { ApiKeyCache } from "../database/api-key-cache.ts";
 import type { Database } from "../database/database.ts";
 import type { Db } from "../database/db.ts";
 import { checkMigrated, migrate, migrationLimits, readMigrations } from "../database/migrate.ts";
-import { oneConnection, recordLimits } from "../database/pool.ts";
+import { leaseLimits, oneConnection, recordLimits } from "../database/pool.ts";
 import type { RunSql } from "../database/raw-sql.ts";
 import type { Sealer } from "../database/sealer.ts";
 import { checkSecretsKey } from "../secrets/secrets-key.ts";
@@ -23,8 +23,10 @@ import {
 
 export interface Store {
   readonly db: Db;
-  /** On connections of its own, for the records and heartbeats of live calls. */
+  /** On connections of its own, for the records of live calls. */
   readonly recordsDb: Db;
+  /** On a connection of its own, for the lease of this process: hundreds of records can wait for those of calls. */
+  readonly leaseDb: Db;
   readonly kind: "embedded" | "postgresql";
   /** This process among those that have had DATA_DIR. Null: it has not locked it. */
   readonly boot: Boot | null;
@@ -68,9 +70,10 @@ async function storeOver(
 ): Promise<Store> {
   const db: Db = { query: opened.query, sealer, apiKeyCache: new ApiKeyCache() };
   const recordsDb: Db = { ...db, query: opened.connect(recordLimits) };
+  const leaseDb: Db = { ...db, query: opened.connect(leaseLimits) };
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    closed ??= closeAll(opened, recordsDb, log);
+    closed ??= closeAll(opened, [recordsDb, leaseDb], log);
     return closed;
   };
   try {
@@ -82,7 +85,7 @@ async function storeOver(
   }
   const { kind, boot, runSql } = opened;
   const openConnection = (): Kysely<Database> => opened.connect(oneConnection);
-  return { db, recordsDb, kind, boot, openConnection, runSql, ping: async () => ping(db), close };
+  return { db, recordsDb, leaseDb, kind, boot, openConnection, runSql, ping: async () => ping(db), close };
 }
 
 async function migrateOn(opened: OpenedDatabase, log: StoreLog): Promise<void> {
@@ -98,11 +101,12 @@ async function migrateOn(opened: OpenedDatabase, log: StoreLog): Promise<void> {
 /** Timeout for queries and transactions under way; unfinished ones are rolled back. */
 const CLOSING_LIMIT_MS = 10_000;
 
-async function closeAll(opened: OpenedDatabase, recordsDb: Db, log: StoreLog): Promise<void> {
+async function closeAll(opened: OpenedDatabase, more: readonly Db[], log: StoreLog): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error("queries did not end in time")), CLOSING_LIMIT_MS);
   try {
-    await Promise.race([Promise.all([recordsDb.query.destroy(), opened.query.destroy()]), late]);
+    const pools = [...more.map(({ query }) => query), opened.query];
+    await Promise.race([Promise.all(pools.map((query) => query.destroy())), late]);
   } catch (error) {
     log.warn({ reason: String(error) }, "The database was closed while queries were running.");
   } finally {

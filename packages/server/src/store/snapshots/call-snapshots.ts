@@ -8,7 +8,7 @@ import { gunzip, gzip } from "node:zlib";
 import { sql } from "kysely";
 import type { Db } from "../database/db.ts";
 import { preparedStatement } from "../database/prepared-statements.ts";
-import type { NodeBoot } from "../nodes/node-claims.ts";
+import { isOwnedBy, mayWrite, type NodeBoot } from "../database/running-nodes.ts";
 
 /**
  * Characters of a snapshot as JSON: five times the history that a model sees at most. A longer one is not stored, and
@@ -40,28 +40,26 @@ export async function saveSnapshot(db: Db, boot: NodeBoot, snapshot: NewSnapshot
   const { accountId, callId, version, document } = snapshot;
   const isTooLong = document.length > SNAPSHOT_MAX_CHARS;
   const sealed = isTooLong ? null : await sealedDocument(db, callId, document);
+  // The lock keeps the owner until the snapshot is written: an adoption waits, and reads it.
   const { rows } = await sql`${preparedStatement}
-    insert into call_snapshots (call_id, account_id, node_id, boot_id, engine_version, sealed_state, saved_at)
-    select id, account_id, ${boot.nodeId}, ${boot.bootId}, ${version}::int, ${sealed}, clock_timestamp()
-    from calls where id = ${callId} and account_id = ${accountId} and ended_at is null
+    insert into call_snapshots (call_id, account_id, engine_version, sealed_state, saved_at)
+    select id, account_id, ${version}::int, ${sealed}, clock_timestamp() from calls
+    where id = ${callId} and account_id = ${accountId} and ended_at is null and ${isOwnedBy(boot)}
+    for share
     on conflict (call_id) do update set engine_version = excluded.engine_version,
-      sealed_state = excluded.sealed_state, saved_at = excluded.saved_at, orphaned_at = null
-    where call_snapshots.node_id = excluded.node_id and call_snapshots.boot_id = excluded.boot_id
+      sealed_state = excluded.sealed_state, saved_at = excluded.saved_at
     returning call_id`.execute(db.query);
   if (rows.length === 1) return isTooLong ? "too_long" : "saved";
   return (await isTaken(db, boot, callId)) ? "taken" : "ended";
 }
 
 /**
- * Whether another process runs the call. A call of an earlier boot of the same node is not taken: what its journal holds
- * is written by the next boot.
+ * Whether the call belongs to another process, or was given up. A call of an earlier boot of the same node is not taken:
+ * what its journal holds is written by the next boot.
  */
-export async function isTaken(db: Db, { nodeId, bootId }: NodeBoot, callId: string): Promise<boolean> {
+export async function isTaken(db: Db, boot: NodeBoot, callId: string): Promise<boolean> {
   const read = await sql`${preparedStatement}
-    select 1 from call_snapshots where call_id = ${callId} and boot_id <> ${bootId}
-      and (node_id <> ${nodeId} or not exists (select 1 from nodes where id = ${nodeId} and boot_id = ${bootId}))`.execute(
-    db.query,
-  );
+    select 1 from calls where id = ${callId} and not ${mayWrite(boot)}`.execute(db.query);
   return read.rows.length > 0;
 }
 

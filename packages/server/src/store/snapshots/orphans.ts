@@ -1,92 +1,90 @@
 /**
- * Calls whose process is gone, and that another one may continue: its lease has lapsed, or its node has been started
- * again. All times are those of the database.
+ * Joined calls whose process is gone or has given them up, and that another one may continue. All times are those of the
+ * database.
  */
 
-import { sql, type RawBuilder } from "kysely";
+import { sql } from "kysely";
 import { databaseTime, laterBy } from "../database/database-time.ts";
 import { inTransaction, type Db } from "../database/db.ts";
+import { isGone, isOwnedBy, isReplaced, isRunning, type NodeBoot } from "../database/running-nodes.ts";
 import { callsInHourOrder } from "../accounts/metering.ts";
-import type { NodeBoot } from "../nodes/node-claims.ts";
-import { NODE_LEASE_MS } from "../nodes/nodes.ts";
+import { LEASE_MS } from "../nodes/announcements.ts";
 import type { UnfinishedCall } from "../calls/calls.ts";
 import { openSnapshot } from "./call-snapshots.ts";
 
 const now = sql`clock_timestamp()`;
-/** The node was started again, or has given its boot up: its process is certainly gone. */
-const isReplaced = sql`(nodes.id is null or nodes.boot_id is distinct from call_snapshots.boot_id)`;
-const hasLapsed = sql`nodes.seen_at < ${laterBy(now, -NODE_LEASE_MS)}`;
 
-/**
- * Whether the process is gone. A lease counts only for a node that could itself reach the database all the time: after
- * an outage of the database all leases have lapsed.
- */
-function isGone(trustsLeases: boolean): RawBuilder<unknown> {
-  return trustsLeases ? sql`(${isReplaced} or ${hasLapsed})` : isReplaced;
+/** A process that judges others. It never judges itself: its own lease may have lapsed while it waits for a statement. */
+export interface Judge {
+  readonly boot: NodeBoot;
+  /** See `isGone`. */
+  readonly trustsLeases: boolean;
 }
 
-/** Notes when the processes of calls were last alive, where they are gone. Returns the number of calls. */
-export async function markOrphans(db: Db, trustsLeases: boolean): Promise<number> {
+/**
+ * Notes when the owners of calls were last alive, where they are gone, and removes that note from calls whose owner was
+ * only slow. Returns the number of calls without an owner.
+ */
+export async function markOrphans(db: Db, { boot, trustsLeases }: Judge): Promise<number> {
+  await sql`update calls set orphaned_at = null from nodes
+    where orphaned_at is not null and ended_at is null and nodes.id = calls.node_id
+      and nodes.boot_id = claimed_boot and ${isRunning}`.execute(db.query);
   const marked = await sql`
-    update call_snapshots set orphaned_at = case when gone.is_replaced then ${now} else gone.seen_at end
-    from (select call_snapshots.call_id, nodes.seen_at, ${isReplaced} as is_replaced
-      from call_snapshots left join nodes on nodes.id = call_snapshots.node_id
-      where call_snapshots.orphaned_at is null and ${isGone(trustsLeases)}) as gone
-    where call_snapshots.call_id = gone.call_id and call_snapshots.orphaned_at is null`.execute(db.query);
+    update calls set orphaned_at = case when gone.is_replaced then ${now}
+      else least(${now}, ${laterBy(sql`gone.lease_until`, -LEASE_MS)}) end
+    from (select calls.id, nodes.lease_until, ${isReplaced} as is_replaced
+      from calls left join nodes on nodes.id = calls.node_id
+      where calls.joined_at is not null and calls.ended_at is null and calls.orphaned_at is null
+        and not ${isOwnedBy(boot)} is true and ${isGone(trustsLeases)}) as gone
+    where calls.id = gone.id and calls.orphaned_at is null and calls.ended_at is null`.execute(db.query);
   return Number(marked.numAffectedRows ?? 0n);
 }
 
-/** The process was slow and is alive: its calls are not orphaned. */
-export async function keepOwnCalls(db: Db, { nodeId, bootId }: NodeBoot): Promise<void> {
-  await sql`update call_snapshots set orphaned_at = null
-    where node_id = ${nodeId} and boot_id = ${bootId} and orphaned_at is not null`.execute(db.query);
-}
-
-/** Those of the given calls that another process runs. */
-export async function listTaken(
-  db: Db,
-  boot: NodeBoot,
-  callIds: readonly string[],
-): Promise<readonly string[]> {
-  if (callIds.length === 0) return [];
-  const read = await sql<{ callId: string }>`
-    select call_id as "callId" from call_snapshots
-    where call_id = any(${[...callIds]}::uuid[]) and (node_id <> ${boot.nodeId} or boot_id <> ${boot.bootId})`.execute(
-    db.query,
-  );
-  return read.rows.map(({ callId }) => callId);
+/** Calls that a node had when its process ended, and that wait for their clients. */
+export async function countOrphans(db: Db, nodeId: string): Promise<number> {
+  const read = await sql<{ count: number }>`
+    select count(*)::int as count from calls where node_id = ${nodeId} and orphaned_at is not null and ended_at is null
+      and exists (select 1 from call_snapshots where call_id = calls.id)`.execute(db.query);
+  return read.rows[0]?.count ?? 0;
 }
 
 /** A joined call that this process does not run. */
 export interface HeldCall {
   /** The process that runs it, or ran it last. */
-  readonly owner: NodeBoot;
+  readonly owner: CallOwnerRow;
   readonly isGone: boolean;
-  /** The last heartbeat of its node, ms since 1970; null: the node is not known. */
-  readonly seenAtMs: number | null;
+  /** The end of the owner's lease, ms since 1970; null: its node is not known. */
+  readonly leaseUntilMs: number | null;
   readonly version: number;
   readonly hasState: boolean;
+}
+
+export interface CallOwnerRow {
+  readonly nodeId: string;
+  /** Null: it has given the call up. */
+  readonly bootId: string | null;
 }
 
 /** Null: the call has ended, or has no snapshot. */
 export async function readHeldCall(db: Db, callId: string, trustsLeases: boolean): Promise<HeldCall | null> {
   const read = await sql<{
     nodeId: string;
-    bootId: string;
+    bootId: string | null;
     isGone: boolean;
-    seenAt: string | null;
+    leaseUntil: string | null;
     version: number;
     hasState: boolean;
   }>`
-    select call_snapshots.node_id as "nodeId", call_snapshots.boot_id as "bootId", ${isGone(trustsLeases)} as "isGone",
-      nodes.seen_at as "seenAt", engine_version as version, sealed_state is not null as "hasState"
-    from call_snapshots join calls on calls.id = call_snapshots.call_id
-      left join nodes on nodes.id = call_snapshots.node_id
-    where call_snapshots.call_id = ${callId} and calls.ended_at is null`.execute(db.query);
+    select calls.node_id as "nodeId", calls.claimed_boot as "bootId", ${isGone(trustsLeases)} as "isGone",
+      nodes.lease_until as "leaseUntil", engine_version as version, sealed_state is not null as "hasState"
+    from calls join call_snapshots on call_snapshots.call_id = calls.id
+      left join nodes on nodes.id = calls.node_id
+    where calls.id = ${callId} and calls.ended_at is null`.execute(db.query);
   const [row] = read.rows;
   if (row === undefined) return null;
-  const { nodeId, bootId, seenAt, ...held } = row;
-  return { owner: { nodeId, bootId }, seenAtMs: seenAt === null ? null : Date.parse(seenAt), ...held };
+  const { nodeId, bootId, leaseUntil, ...held } = row;
+  const leaseUntilMs = leaseUntil === null ? null : Date.parse(leaseUntil);
+  return { owner: { nodeId, bootId }, leaseUntilMs, ...held };
 }
 
 export interface ClaimedCall {
@@ -98,6 +96,13 @@ export interface ClaimedCall {
   readonly orphanedAtMs: number | null;
 }
 
+export interface OrphanClaim {
+  readonly callId: string;
+  /** As it was read before: of two processes that claim the call, the second one finds another owner. */
+  readonly owner: CallOwnerRow;
+  readonly trustsLeases: boolean;
+}
+
 /**
  * Takes a call whose process is gone, for this process alone. Null: it is not gone, or another process was faster, or
  * the call has ended.
@@ -105,99 +110,123 @@ export interface ClaimedCall {
  */
 export async function claimOrphan(
   db: Db,
-  boot: NodeBoot,
-  {
-    callId,
-    owner,
-    trustsLeases,
-  }: { readonly callId: string; readonly owner: NodeBoot; readonly trustsLeases: boolean },
+  { nodeId, bootId }: NodeBoot,
+  { callId, owner, trustsLeases }: OrphanClaim,
 ): Promise<ClaimedCall | null> {
-  const claimed = await inTransaction(db, async (tx) => {
-    const read = await sql<{ sealed: string; elapsedMs: number; orphanedAt: string | null }>`
-      select sealed_state as sealed, orphaned_at as "orphanedAt",
-        (extract(epoch from ${now} - saved_at) * 1000)::bigint as "elapsedMs"
-      from call_snapshots left join nodes on nodes.id = call_snapshots.node_id
-      where call_snapshots.call_id = ${callId} and call_snapshots.node_id = ${owner.nodeId}
-        and call_snapshots.boot_id = ${owner.bootId} and sealed_state is not null and ${isGone(trustsLeases)}
-      for update of call_snapshots`.execute(tx.query);
-    const [row] = read.rows;
+  return inTransaction(db, async (tx) => {
+    const taken = await sql<{ orphanedAt: string | null }>`
+      update calls set node_id = ${nodeId}, claimed_boot = ${bootId}, orphaned_at = null
+      from (select calls.id, calls.orphaned_at, ${isGone(trustsLeases)} as is_gone
+        from calls left join nodes on nodes.id = calls.node_id where calls.id = ${callId}) as found
+      where calls.id = found.id and found.is_gone and calls.ended_at is null and calls.joined_at is not null
+        and calls.node_id = ${owner.nodeId} and calls.claimed_boot is not distinct from ${owner.bootId}::text
+      returning found.orphaned_at as "orphanedAt"`.execute(tx.query);
+    const [row] = taken.rows;
     if (row === undefined) return null;
-    // Before it is taken: one that cannot be opened here stays an orphan, and ends as one.
-    const document = await openSnapshot(db, callId, row.sealed);
-    const moved = await sql`
-      update calls set node_id = ${boot.nodeId}, claimed_boot = ${boot.bootId} where id = ${callId} and ended_at is null returning id`.execute(
-      tx.query,
-    );
-    if (moved.rows.length === 0) return null;
-    await sql`update call_snapshots set node_id = ${boot.nodeId}, boot_id = ${boot.bootId}, orphaned_at = null
-      where call_id = ${callId}`.execute(tx.query);
-    return { ...row, document };
+    const read = await sql<{ sealed: string; elapsedMs: number }>`
+      select sealed_state as sealed, (extract(epoch from ${now} - saved_at) * 1000)::bigint as "elapsedMs"
+      from call_snapshots where call_id = ${callId} and sealed_state is not null`.execute(tx.query);
+    const [stored] = read.rows;
+    if (stored === undefined) throw new Error("the call has no snapshot that can be continued");
+    return {
+      // One that cannot be opened here is not taken: it stays an orphan, and ends as one.
+      document: await openSnapshot(db, callId, stored.sealed),
+      elapsedMs: Math.max(0, stored.elapsedMs),
+      orphanedAtMs: row.orphanedAt === null ? null : Date.parse(row.orphanedAt),
+    };
   });
-  if (claimed === null) return null;
-  const { document, elapsedMs, orphanedAt } = claimed;
-  return {
-    document,
-    elapsedMs: Math.max(0, elapsedMs),
-    orphanedAtMs: orphanedAt === null ? null : Date.parse(orphanedAt),
-  };
 }
 
-/** Gives a claimed call back: nobody was connected to it here. */
-export async function giveBackOrphan(
+/**
+ * Gives up a call that this process owns: from now on any process may claim it. Call it when its last snapshot is stored
+ * and nobody is connected to it here. False: this process does not own the call, or it has ended, or no process could
+ * continue it.
+ * @param orphanedAtMs since when its client has waited, ms since 1970; null: since now
+ */
+export async function giveUpCall(
   db: Db,
-  { nodeId, bootId }: NodeBoot,
+  boot: NodeBoot,
   callId: string,
-  orphanedAtMs: number | null,
-): Promise<void> {
+  orphanedAtMs: number | null = null,
+): Promise<boolean> {
   const orphanedAt = orphanedAtMs === null ? databaseTime : sql`${new Date(orphanedAtMs)}::timestamptz`;
-  // A boot that nobody has: from now on any process may take it. The directory must not name this one as its owner.
-  const nobody = `given back by ${bootId}`;
-  await sql`
-    with given as (
-      update call_snapshots set orphaned_at = ${orphanedAt}, boot_id = ${nobody}
-      where call_id = ${callId} and node_id = ${nodeId} and boot_id = ${bootId} returning call_id
-    )
-    update calls set claimed_boot = ${nobody} from given where calls.id = given.call_id and ended_at is null`.execute(
-    db.query,
-  );
+  const given = await sql`
+    update calls set claimed_boot = null, orphaned_at = ${orphanedAt}
+    where id = ${callId} and ${isOwnedBy(boot)} and joined_at is not null and ended_at is null
+      and exists (select 1 from call_snapshots where call_id = calls.id and sealed_state is not null)
+    returning id`.execute(db.query);
+  return given.rows.length === 1;
+}
+
+/** Those of the given calls that other processes own or have ended, or that were given up. */
+export async function listNotOwned(
+  db: Db,
+  boot: NodeBoot,
+  callIds: readonly string[],
+): Promise<readonly string[]> {
+  if (callIds.length === 0) return [];
+  // A call that nobody has claimed is kept ready by its node.
+  const read = await sql<{ id: string }>`
+    select id from calls where id = any(${[...callIds]}::uuid[]) and not ${isOwnedBy(boot)} is true
+      and not (node_id = ${boot.nodeId} and claimed_boot is null and joined_at is null)`.execute(db.query);
+  return read.rows.map(({ id }) => id);
 }
 
 /** Calls that one transaction ends. */
 const ORPHANS_AT_ONCE = 50;
 
+export interface OrphanLimits extends Judge {
+  /** From the last sign of life of its process on, a call that can be continued waits this long; null: do not end any. */
+  readonly resumableMs: number | null;
+  /** The same for a call without a snapshot: its process may only be slow. */
+  readonly lostMs: number | null;
+}
+
 export interface OrphanedCall extends UnfinishedCall {
   /** ms since 1970 */
   readonly orphanedAtMs: number;
+  /** Its snapshot could be stored. */
+  readonly isResumable: boolean;
+  /** Sealed; see `openSnapshot`. Null: there is none, or it was too long. */
+  readonly sealedState: string | null;
 }
 
-/** Passes calls that nobody has come back to within `timeoutMs` to `end`. Returns their number. */
+/**
+ * Passes calls that nobody has come back to in time to `end`, after it has taken them from their process, which stops
+ * them should it come back. Returns their number.
+ */
 export async function endOrphans(
   db: Db,
-  timeoutMs: number,
+  { boot, trustsLeases, resumableMs, lostMs }: OrphanLimits,
   end: (tx: Db, call: OrphanedCall) => Promise<void>,
 ): Promise<number> {
+  const isDue = (limitMs: number | null) =>
+    limitMs === null ? sql`false` : sql`calls.orphaned_at <= ${laterBy(now, -limitMs)}`;
+  const hasSnapshot = sql`exists (select 1 from call_snapshots where call_id = calls.id)`;
   return inTransaction(db, async (tx) => {
-    // Written at the same time as the end of its call by another process. It would stay, and take the place of others.
-    await sql`delete from call_snapshots using calls
-      where orphaned_at <= ${laterBy(now, -timeoutMs)} and calls.id = call_snapshots.call_id
-        and calls.ended_at is not null`.execute(tx.query);
     const found = await sql<{
       callId: string;
       accountId: string;
       createdAt: string;
       joinedAt: string | null;
       orphanedAt: string;
+      isResumable: boolean;
+      sealedState: string | null;
     }>`
-      select id as "callId", account_id as "accountId", created_at as "createdAt", joined_at as "joinedAt",
-        orphaned_at as "orphanedAt"
-      from calls join (select call_id, orphaned_at from call_snapshots
-        where orphaned_at <= ${laterBy(now, -timeoutMs)}
-        order by orphaned_at limit ${ORPHANS_AT_ONCE} for update skip locked) as orphans on orphans.call_id = calls.id
-      where ended_at is null order by ${callsInHourOrder}`.execute(tx.query);
-    for (const { callId, accountId, createdAt, joinedAt, orphanedAt } of found.rows) {
+      select calls.id as "callId", calls.account_id as "accountId", created_at as "createdAt",
+        joined_at as "joinedAt", orphaned_at as "orphanedAt", ${hasSnapshot} as "isResumable",
+        (select sealed_state from call_snapshots where call_id = calls.id) as "sealedState"
+      from calls left join nodes on nodes.id = calls.node_id
+      where calls.orphaned_at is not null and calls.ended_at is null and not ${isOwnedBy(boot)} is true
+        and case when ${hasSnapshot} then ${isDue(resumableMs)} else ${isDue(lostMs)} end and ${isGone(trustsLeases)}
+      order by ${callsInHourOrder} limit ${ORPHANS_AT_ONCE} for update of calls skip locked`.execute(
+      tx.query,
+    );
+    const ids = found.rows.map(({ callId }) => callId);
+    await sql`update calls set claimed_boot = null where id = any(${ids}::uuid[])`.execute(tx.query);
+    for (const { createdAt, joinedAt, orphanedAt, ...call } of found.rows) {
       await end(tx, {
-        callId,
-        accountId,
+        ...call,
         createdAtMs: Date.parse(createdAt),
         joinedAtMs: joinedAt === null ? null : Date.parse(joinedAt),
         orphanedAtMs: Date.parse(orphanedAt),

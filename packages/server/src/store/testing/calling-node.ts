@@ -1,10 +1,11 @@
-/** A process with one call, which sends heartbeats until it is killed. */
+/** A process with one call, which renews its lease until it is killed. */
 
 import { setTimeout as wait } from "node:timers/promises";
 import { insertCall, markJoined } from "../calls/calls.ts";
 import { openStore } from "../opening/open-store.ts";
-import { recordHeartbeat } from "../nodes/nodes.ts";
+import { renewLease } from "../nodes/announcements.ts";
 import { newCall } from "./calls.ts";
+import { ANNOUNCEMENT, startNode } from "./leases.ts";
 
 /** Ends a node that was not killed. */
 const LIMIT_BEATS = 600;
@@ -14,13 +15,14 @@ const [, , dataDir = "", secretsKey = "", databaseUrl = "", accountId = "", node
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const key = new Uint8Array(Buffer.from(secretsKey, "base64"));
 const { db } = await openStore({ dataDir, databaseUrl, secretsKey: key, log });
-await recordHeartbeat(db, { nodeId, bootId: nodeId });
+const node = { nodeId, bootId: nodeId };
+await startNode(db, node);
 const call = newCall({ nodeId });
 await insertCall(db, accountId, call);
-await markJoined(db, accountId, call.callId, { joinedAtMs: Date.now(), clientVersion: null });
+await markJoined(db, accountId, call.callId, { joinedAtMs: Date.now(), clientVersion: null, by: node });
 process.stdout.write(`${call.callId}\n`);
 for (let beats = 0; beats < LIMIT_BEATS; beats += 1) {
   await wait(BEAT_MS);
-  await recordHeartbeat(db, { nodeId, bootId: nodeId });
+  await renewLease(db, node, ANNOUNCEMENT);
 }
 process.exit(1);

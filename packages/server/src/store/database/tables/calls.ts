@@ -22,8 +22,10 @@ export interface CallsTable {
   agent_revision_id: string | null;
   /** The node that runs the call; before its join the one that has made it. */
   node_id: string;
-  /** The process of that node that a client has joined; null: nobody has. */
+  /** The process of that node that owns the call; null: none, and any process may claim it. */
   claimed_boot: Defaulted<string | null>;
+  /** The last sign of life of the owner of a joined call, where it is gone; null: it runs, or nobody has looked. */
+  orphaned_at: NullableTimestamp;
   created_at: Timestamp;
   join_deadline_at: Timestamp;
   joined_at: NullableTimestamp;
@@ -71,6 +73,7 @@ export const calls: ColumnsOf<CallsTable> = {
   agent_revision_id: "uuid null",
   node_id: "text",
   claimed_boot: "text null",
+  orphaned_at: "timestamptz null",
   created_at: "timestamptz",
   join_deadline_at: "timestamptz",
   joined_at: "timestamptz null",

@@ -1,7 +1,7 @@
 /** Tables of the deployment itself: applied migrations, settings, engines, and the processes that share the database. */
 
 import type { EngineKind } from "@parley/schema";
-import type { ColumnsOf, Defaulted, NullableTimestamp, Timestamp } from "./columns.ts";
+import type { ColumnsOf, Defaulted, Timestamp } from "./columns.ts";
 
 export interface SchemaMigrationsTable {
   version: number;
@@ -26,16 +26,14 @@ export const storeSettings: ColumnsOf<StoreSettingsTable> = { name: "text", valu
 
 export interface NodesTable {
   id: string;
-  /** The last heartbeat. */
-  seen_at: Timestamp;
-  /** How often its calls were ended because it counted as lost. */
-  times_lost: Defaulted<number>;
   /** The process that runs as the node; null: none, or one of an earlier version. */
   boot_id: string | null;
-  /** Until when that process counts as running; null: it has announced nothing. */
-  lease_until: NullableTimestamp;
+  /** Until when that process counts as running. */
+  lease_until: Timestamp;
   /** Where the other processes reach it; null: nowhere. */
   address: string | null;
+  /** Which loopback interface it has; null: it is of an earlier version. */
+  loopback_id: string | null;
   version: string | null;
   is_draining: Defaulted<boolean>;
   live_calls: Defaulted<number>;
@@ -45,11 +43,10 @@ export interface NodesTable {
 
 export const nodes: ColumnsOf<NodesTable> = {
   id: "text",
-  seen_at: "timestamptz",
-  times_lost: "integer",
   boot_id: "text null",
-  lease_until: "timestamptz null",
+  lease_until: "timestamptz",
   address: "text null",
+  loopback_id: "text null",
   version: "text null",
   is_draining: "boolean",
   live_calls: "integer",

@@ -139,26 +139,18 @@ export const callEventLogEnds: ColumnsOf<CallEventLogEndsTable> = {
 export interface CallSnapshotsTable {
   call_id: string;
   account_id: string;
-  /** The process that runs the call. */
-  node_id: string;
-  boot_id: string;
   engine_version: number;
   /** Null: it was too long. */
   sealed_state: string | null;
   saved_at: Timestamp;
-  /** When its process was last known to be alive; null: it is. */
-  orphaned_at: NullableTimestamp;
 }
 
 export const callSnapshots: ColumnsOf<CallSnapshotsTable> = {
   call_id: "uuid",
   account_id: "uuid",
-  node_id: "text",
-  boot_id: "text",
   engine_version: "integer",
   sealed_state: "text null",
   saved_at: "timestamptz",
-  orphaned_at: "timestamptz null",
 };
 
 /** What lists show and searches find of the transcript of an ended call. */
