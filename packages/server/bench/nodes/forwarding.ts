@@ -77,8 +77,9 @@ async function timesOf(
 async function timeOf({ rest }: BenchService, callId: string): Promise<number> {
   const fromMs = performance.now();
   await rest("POST", `/api/calls/${callId}/send_data_message`, {
-    type: "set_output_medium",
-    medium: "voice",
+    type: "user_text_message",
+    text: "A remark.",
+    urgency: "later",
   });
   return performance.now() - fromMs;
 }
