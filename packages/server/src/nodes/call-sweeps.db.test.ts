@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, it, vi } from "vitest";
+import type { CallEngineSums } from "@parley/schema";
+import { SNAPSHOT_VERSION } from "../call/adoption/snapshot.ts";
 import type { EndCall } from "../lifecycle/end/ending.ts";
 import { openCallSweeps, type CallSweeps, type SweepTimes } from "./call-sweeps.ts";
 import { createAccount, setAccountLimits } from "../store/accounts/accounts.ts";
@@ -24,6 +26,28 @@ import { lapse, startNode } from "../store/testing/leases.ts";
 const QUICK = { sweepMs: 20, lostMs: 60_000, straysMs: 3_600_000 };
 const LIMIT = { timeout: 30_000, interval: 20 };
 const FREE = { throttleId: null, accountRates: [] };
+const SUMS: CallEngineSums = {
+  kind: "llm",
+  engine: "an engine",
+  provider: "a provider",
+  model: null,
+  requests: 3,
+  failures: 0,
+  dropped: 0,
+  latencies: 3,
+  latencySumMs: 900,
+  latencyMaxMs: 400,
+  latencyMedianMs: null,
+  inputTokens: 40,
+  cachedInputTokens: 0,
+  outputTokens: 20,
+  uncounted: 0,
+  heardMs: 0,
+  characters: 0,
+  spokenMs: 0,
+  costNanos: 0,
+  unpriced: 0,
+};
 const allEvents = { minimumSeverity: "debug", type: null } as const;
 const firstPage = { after: null, direction: "forward", limit: 10 } as const;
 
@@ -90,8 +114,7 @@ describeOnBothDatabases("calls that no process runs", (current) => {
     await startNode(db, { nodeId, bootId: "before" });
     const callId = await callOf(accountId, nodeId);
     await joinCall(accountId, callId, nodeId, "before");
-    const sums = { kind: "llm", engine: "a", provider: "b", model: null, requests: 3, inputTokens: 40 };
-    const document = JSON.stringify({ use: [sums] });
+    const document = JSON.stringify({ snapshot: { version: SNAPSHOT_VERSION }, use: [SUMS] });
     const snapshot = { accountId, callId, version: 1, document };
     expect(await saveSnapshot(db, { nodeId, bootId: "before" }, snapshot)).toBe("saved");
     // The next process of the same node: that of before is certainly gone.
@@ -103,7 +126,7 @@ describeOnBothDatabases("calls that no process runs", (current) => {
     expect(events.rows.map(({ type }) => type)).toEqual(["call.ended"]);
     // It has used what its snapshot knows of.
     const used = await db.query.selectFrom("calls").select("engine_use").where("id", "=", callId).execute();
-    expect(used).toEqual([{ engine_use: { currency: "EUR", engines: [sums] } }]);
+    expect(used).toEqual([{ engine_use: { currency: "EUR", engines: [SUMS] } }]);
     await closeAll();
   });
 

@@ -8,8 +8,9 @@ export class OwnLease {
   #untilMs: number;
   /** Since when the lease has not lapsed. */
   #steadySinceMs: number;
-  /** Others may have taken calls, and it was not checked since. */
-  #isUnsure = false;
+  #lapses = 0;
+  /** Lapses after which it was checked what others have taken. */
+  #checkedLapses = 0;
   #checking: Promise<void> | null = null;
   #check: () => Promise<void> = () => Promise.resolve();
   #checkFailed: (error: unknown) => void = () => undefined;
@@ -36,10 +37,10 @@ export class OwnLease {
   renewed(sentAtMs: number, hasLapsed: boolean): void {
     if (hasLapsed || sentAtMs > this.#untilMs) {
       this.#steadySinceMs = sentAtMs;
-      this.#isUnsure = true;
+      this.#lapses += 1;
     }
     this.#untilMs = sentAtMs + this.#leaseMs;
-    if (this.#isUnsure) this.#checking ??= this.#runCheck();
+    if (this.#isUnsure()) this.#checking ??= this.#runCheck();
     else this.#wake();
   }
 
@@ -50,7 +51,7 @@ export class OwnLease {
 
   /** No other process can have taken calls of this one. */
   isHeld(): boolean {
-    return this.isCurrent() && !this.#isUnsure;
+    return this.isCurrent() && !this.#isUnsure();
   }
 
   /** Resolves when `isHeld`: after the next renewal, where the lease has lapsed. */
@@ -71,10 +72,17 @@ export class OwnLease {
     return this.steadyMs() >= LEASE_MS;
   }
 
+  /** Others may have taken calls, and it was not checked since. */
+  #isUnsure(): boolean {
+    return this.#checkedLapses < this.#lapses;
+  }
+
   async #runCheck(): Promise<void> {
+    const lapses = this.#lapses;
     try {
       await this.#check();
-      this.#isUnsure = false;
+      // Another lapse may have come meanwhile: the next renewal checks again.
+      this.#checkedLapses = lapses;
       this.#wake();
     } catch (error) {
       this.#checkFailed(error);

@@ -133,13 +133,10 @@ export class CallRunner {
     return this.#plan.accountId;
   }
 
-  get hasJoined(): boolean {
-    return this.#media !== null || this.#resumed !== null;
-  }
-
-  /** Another process has run the call, and its state begins here with the return of its client. */
-  get awaitsReturn(): boolean {
-    return this.#media === null && this.#resumed !== null;
+  /** `elsewhere`: at another process. Its state begins here with the return of its client (R176). */
+  get joined(): "never" | "elsewhere" | "here" {
+    if (this.#media !== null) return "here";
+    return this.#resumed === null ? "never" : "elsewhere";
   }
 
   readonly post = (event: CallEngineEventBody): void => {

@@ -145,9 +145,9 @@ class CallRegistry implements LiveCalls {
   sendToCall(callId: string, message: ClientDataMessage): SendOutcome {
     const runner = this.#calls.get(callId);
     if (runner === undefined || runner.joinState() === "over") return "not_live";
-    if (!runner.hasJoined) return "not_joined";
+    if (runner.joined === "never") return "not_joined";
     // It would be lost with the state of before the return.
-    if (runner.awaitsReturn) return "later";
+    if (runner.joined === "elsewhere") return "later";
     runner.post({ type: "dataMessageReceived", message, source: "api" });
     return "accepted";
   }
@@ -165,7 +165,7 @@ class CallRegistry implements LiveCalls {
 
   endUnjoined(callId: string): boolean {
     const runner = this.#calls.get(callId);
-    if (runner === undefined || runner.joinState() === "over" || runner.hasJoined) return false;
+    if (runner === undefined || runner.joinState() === "over" || runner.joined !== "never") return false;
     runner.post({ type: "endRequested", cause: "unjoined" });
     return true;
   }

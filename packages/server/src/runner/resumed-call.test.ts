@@ -79,6 +79,21 @@ test("is released without an end when its client does not connect", async () => 
   expect([calls.count(), records.ends.length, records.events.length]).toEqual([0, 0, 0]);
 });
 
+test("takes no message before its client is back, because its state would not have it", async () => {
+  const recordings = openMemoryRecordings();
+  const { plan, resumed } = await lostCall(recordings);
+  const { clock, records, calls, join } = openWorld(recordings);
+  calls.startCall(plan, { createdAt: new Date(WORLD_CREATED_MS), resumed });
+  const message = { type: "hang_up" } as const;
+  expect(calls.sendToCall(plan.callId, message)).toBe("later");
+  await join(plan.callId);
+  await clock.advance(1_000);
+  expect(calls.sendToCall(plan.callId, message)).toBe("accepted");
+  await clock.advance(3_000);
+  // The same record may be written twice.
+  expect(new Set(records.ends.map(({ record }) => record.reason))).toEqual(new Set(["agent_hangup"]));
+});
+
 test("stops without an end when another process has taken it", async () => {
   const recordings = openMemoryRecordings();
   const { clock, records, calls, joined } = openWorld(recordings);

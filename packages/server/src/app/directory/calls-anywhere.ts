@@ -51,7 +51,7 @@ export function callsAnywhere({ directory, liveCalls, claimJoin }: AnywhereDeps)
   };
 }
 
-const SEND_OUTCOMES: readonly SendOutcome[] = ["accepted", "not_joined", "not_live"];
+const SEND_OUTCOMES: readonly Exclude<SendOutcome, "later">[] = ["accepted", "not_joined", "not_live"];
 
 /** It is joined, and its process is gone. */
 async function isOrphan(directory: CallDirectory, callId: string): Promise<boolean> {

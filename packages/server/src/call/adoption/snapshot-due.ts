@@ -7,7 +7,10 @@ import type { CallEffect } from "../effects.ts";
 import type { CallState, Reply } from "../state.ts";
 import type { SideThreads } from "../threads/thread-state.ts";
 
-/** A tool whose call leaves the service with this effect: it may act before its answer is known. */
+/**
+ * A tool whose call leaves the service with this effect: it may act before its answer is known, so that it is sent only
+ * while no other process can have taken the call (R175).
+ */
 export function sendsTool(effect: CallEffect): boolean {
   if (effect.type === "invokeTool") return true;
   if (effect.type === "sendDataMessage") return effect.message.type === "client_tool_invocation";

@@ -1,6 +1,7 @@
 /**
  * Snapshots of a call: the state of its engine as JSON, from which another process continues the call.
- * Rule R180 of SPEC.md.
+ * Until the client of another process is back, the call takes no message (R176); where it stays away, the snapshot says
+ * what the call has used (R177). Rule R180 of SPEC.md.
  */
 
 import type { CallPlan, StagePlan } from "../../plan/plan.ts";

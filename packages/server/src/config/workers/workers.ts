@@ -13,7 +13,7 @@ export interface WorkerPlace {
   readonly count: number;
 }
 
-/** Each takes about 400 MB and up to 17 connections to the database. */
+/** Each takes about 400 MB and up to 18 connections to the database. */
 const MAX_WORKERS = 64;
 
 export const WORKER_FIELDS = { WORKERS: readBy(readWorkers).default(1) };

@@ -1,6 +1,7 @@
 /** Ends calls whose process is gone and whose clients have not come back. */
 
 import type { CallUseRecord } from "@parley/schema";
+import { SNAPSHOT_VERSION } from "../../call/adoption/snapshot.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 import type { SnapshotRecord } from "../../runner/records/call-records.ts";
 import { openSnapshot } from "../../store/snapshots/call-snapshots.ts";
@@ -44,7 +45,9 @@ async function useOf(
 ): Promise<CallUseRecord | null> {
   if (sealedState === null) return null;
   try {
-    const { use } = JSON.parse(await openSnapshot(db, callId, sealedState)) as SnapshotRecord;
+    const { snapshot, use } = JSON.parse(await openSnapshot(db, callId, sealedState)) as SnapshotRecord;
+    // Those of other versions may have other sums.
+    if (snapshot.version !== SNAPSHOT_VERSION) return null;
     return use.length === 0 ? null : { currency, engines: use };
   } catch (error) {
     logger.error({ callId, error: messageOf(error) }, "the snapshot of a call cannot be read");

@@ -225,6 +225,27 @@ describe("the internal listener", () => {
     await new Promise((resolve) => impostor.close(resolve));
   });
 
+  it("may have carried an operation out where the connection breaks, so that it is sent again only if that is harmless", async () => {
+    let received = 0;
+    const dying = createServer((request) => {
+      request.resume();
+      request.on("end", () => {
+        received += 1;
+        request.socket.resetAndDestroy();
+      });
+    });
+    dying.listen(0, "127.0.0.1");
+    await once(dying, "listening");
+    const { port } = dying.address() as AddressInfo;
+    const at = { nodeId: "n", bootId: BOOT, address: `http://127.0.0.1:${String(port)}` };
+    expect(await clientOf().send(at, CALL, { kind: "send" })).toMatchObject({ kind: "broken" });
+    expect(received).toBe(1);
+    dying.closeAllConnections();
+    await new Promise((resolve) => dying.close(resolve));
+    // Nobody listens any more, so nothing was sent.
+    expect(await clientOf().send(at, CALL, { kind: "send" })).toMatchObject({ kind: "moved" });
+  });
+
   it("is waited for no longer than the limit", async () => {
     answer = undefined;
     const silent = createServer(() => undefined);

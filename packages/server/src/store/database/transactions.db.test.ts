@@ -78,6 +78,17 @@ describeOnBothDatabases("the connections for records of live calls", (current) =
     const records = await sql<{ one: number }>`select 1 as one`.execute(store.recordsDb.query);
     expect(records.rows).toEqual([{ one: 1 }]);
     expect(isOtherThrough).toBe(false);
+    // Records of hundreds of calls may wait as well: the lease of the process does not wait for them.
+    const sleeping = Array.from({ length: 8 }, () =>
+      sql`select pg_sleep(0.2)`.execute(store.recordsDb.query),
+    );
+    let areRecordsThrough = false;
+    const all = Promise.all(sleeping).then(() => (areRecordsThrough = true));
+    expect((await sql<{ one: number }>`select 1 as one`.execute(store.leaseDb.query)).rows).toEqual([
+      { one: 1 },
+    ]);
+    expect(areRecordsThrough).toBe(false);
+    await all;
     release.resolve();
     await Promise.all([other, ...held.map(({ done }) => done)]);
   });
