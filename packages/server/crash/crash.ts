@@ -3,8 +3,9 @@
  * acknowledged call was delivered at least once and none was invented, and whether every call of an acknowledged batch
  * was created once or has an error; a share of the joined calls is recorded into a bucket and summarised. CRASH_KILLS,
  * CRASH_NODES (1 to 3), CRASH_DATABASE (postgresql or embedded, which has one node), CRASH_BUCKET (false: none) and
- * CRASH_SEED change the run. With `--corpora` it loads documents in place of calls; with `--calls` it
- * kills services in the middle of conversations (CRASH_CALLS, 20). Exits with 1 when a check fails.
+ * CRASH_SEED change the run. With `--corpora` it loads documents in place of calls; with `--calls` it kills services (3
+ * by default) in the middle of conversations (CRASH_CALLS, 20); with `--outage` it stops the database of such
+ * conversations (CRASH_KILLS times, 1, for CRASH_OUTAGE_MS, 10000). Exits with 1 when a check fails.
  */
 
 import { randomBytes } from "node:crypto";
@@ -18,6 +19,7 @@ import { openReceiver, deliveryOf } from "../src/jobs/testing/receiver.ts";
 import { Draw } from "../sim/draw.ts";
 import { openCrashBucket } from "./bucket.ts";
 import { crashCalls } from "./calls/crash-calls.ts";
+import { crashOutage } from "./calls/crash-outage.ts";
 import { crashCorpora } from "./corpora/crash-corpora.ts";
 import { allOf, BATCH_PATH, CrashBatches } from "./batches.ts";
 
@@ -60,17 +62,25 @@ if (process.argv.includes("--corpora")) {
   process.exit(faults.length === 0 ? 0 : 1);
 }
 
-if (process.argv.includes("--calls")) {
-  const calls = Number(process.env["CRASH_CALLS"] ?? 20);
-  const faults = await crashCalls({
-    kills: KILLS,
-    nodes: NODES,
-    calls,
-    isEmbedded: EMBEDDED,
+if (process.argv.includes("--calls") || process.argv.includes("--outage")) {
+  const options = {
+    nodes: EMBEDDED ? 1 : Number(process.env["CRASH_NODES"] ?? 3),
+    calls: Number(process.env["CRASH_CALLS"] ?? 20),
     draw: new Draw(SEED),
-    log: (line) => console.log(line),
-  });
-  console.log(`conversations: seed ${String(SEED)}, ${String(KILLS)} kills: ${String(faults.length)} faults`);
+    log: (line: string) => console.log(line),
+  };
+  const outages = Number(process.env["CRASH_KILLS"] ?? 1);
+  const outageMs = Number(process.env["CRASH_OUTAGE_MS"] ?? 10_000);
+  const faults = process.argv.includes("--calls")
+    ? await crashCalls({ ...options, kills: KILLS, isEmbedded: EMBEDDED })
+    : await crashOutage({ ...options, outages, outageMs });
+  const what = process.argv.includes("--calls")
+    ? `${String(KILLS)} kills`
+    : `${String(outages)} outages of ${String(outageMs)} ms`;
+  console.log(
+    `conversations: seed ${String(SEED)}, ${EMBEDDED ? "embedded" : "PostgreSQL"}, ${String(options.nodes)} nodes, ` +
+      `${String(options.calls)} calls, ${what}: ${String(faults.length)} faults`,
+  );
   for (const fault of faults.slice(0, 20)) console.error(fault);
   process.exit(faults.length === 0 ? 0 : 1);
 }

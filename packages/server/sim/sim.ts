@@ -1,7 +1,8 @@
 /**
  * `npm run sim`: thousands of generated conversations on the virtual clock, every invariant of the engine checked after
  * every step. Options: `--runs 10000`, `--seed 1` (the first seed), `--only <seed>` (one conversation again),
- * `--kind <name>` (repeatable). Exits with 1 when a conversation fails, and prints its seed.
+ * `--kind <name>` (repeatable). Exits with 1 when a conversation fails, and prints its seed. With `--cluster` it simulates
+ * clusters of nodes instead, see `cluster/main.ts`.
  */
 
 import { availableParallelism } from "node:os";
@@ -123,5 +124,8 @@ function report(results: readonly Result[], firstSeed: number, tookMs: number): 
   if (failures.length > 0) process.exitCode = 1;
 }
 
-if (isMainThread) await main();
+if (isMainThread && process.argv.includes("--cluster")) {
+  const { simulateClusters } = await import("./cluster/main.ts");
+  process.exit(await simulateClusters(process.argv.slice(2)));
+} else if (isMainThread) await main();
 else parentPort?.postMessage(playShare(workerData as Share), []);

@@ -1,12 +1,14 @@
 /**
  * `npm run bench:writes`: what a call costs PostgreSQL, in transactions, rows, log and disk. The figures are counts, so
- * they hold on a busy machine too. The size of the log (WAL) counts everything on the server: nothing else may use it.
+ * they hold on a busy machine too. The size of the log (WAL) counts everything on the server, so it starts one of its own;
+ * TEST_DATABASE_URL names another one, which nothing else may use.
  *
- * TEST_DATABASE_URL names the server; BENCH_CALLS (20) and BENCH_TURNS (4) change the calls.
+ * BENCH_CALLS (20) and BENCH_TURNS (4) change the calls; `--no-page` leaves docs/benchmarks.md alone.
  */
 
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
+import { makePostgresServer } from "../../demo/postgres-server.ts";
 import { createDatabase } from "../jobs-store.ts";
 import { makeAgent, pause, runLoad, speechClip } from "../load.ts";
 import { publish } from "../report.ts";
@@ -69,8 +71,23 @@ function between(
   };
 }
 
-const database = await createDatabase();
-const databaseUrl = database.url;
+interface Place {
+  readonly url: string;
+  readonly remove: () => Promise<void>;
+}
+
+async function openPlace(): Promise<Place> {
+  const server = process.env["TEST_DATABASE_URL"] === undefined ? await makePostgresServer() : null;
+  if (server === null) {
+    const database = await createDatabase();
+    return { url: database.url, remove: () => database.drop() };
+  }
+  await server.start();
+  return server;
+}
+
+const place = await openPlace();
+const databaseUrl = place.url;
 const service = await startBenchService(
   { sttMs: 150, llmMs: 150, ttsMs: 80 },
   { DATABASE_URL: databaseUrl, SECRETS_KEY: randomBytes(32).toString("base64") },
@@ -127,9 +144,10 @@ try {
 An idle process: ${(idlePerMs.transactions * 1000).toFixed(1)} transactions, ${(idlePerMs.rows * 1000).toFixed(2)} rows and ${idlePerMs.logBytes.toFixed(2)} kB of log a second, on ${String(idleTo.connections)} connections; ${String(busy.connections)} with these calls.
 
 Largest tables afterwards, with their indexes: ${tables.map(({ name: table, bytes }) => `\`${table}\` ${(Number(bytes) / 1000).toFixed(0)} kB`).join(", ")}.`;
-  await publish("bench:writes", markdown);
+  if (process.argv.includes("--no-page")) console.log(markdown);
+  else await publish("bench:writes", markdown);
 } finally {
   await client.end();
   await service.stop();
-  await database.drop();
+  await place.remove();
 }

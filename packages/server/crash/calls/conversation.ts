@@ -2,6 +2,7 @@
 
 import type { ChildService } from "../../demo/child-service.ts";
 import { CallClient, wait } from "../../src/runner/testing/call-client.ts";
+import { answerText, turnText } from "./counting-engines.ts";
 
 /** The time in which a service is started again on a busy machine is part of it. */
 const RETURN_LIMIT_MS = 240_000;
@@ -10,99 +11,121 @@ const RETURN_PAUSE_MS = 300;
 const ANSWER_LIMIT_MS = 30_000;
 /** Close codes after which a call can go on. */
 const PASSING: ReadonlySet<number> = new Set([1006, 1011, 1012, 1013]);
+/** The answer to a join URL whose call is over, as a close code. */
+const GONE = 410;
 
 export interface ConversationOptions {
-  /** It has made the call, and gets the first join. */
-  readonly owner: ChildService;
   readonly joinUrl: string;
   /** Any service that runs now; null: none does. */
   readonly anyService: () => ChildService | null;
   readonly random: () => number;
-  /** Calls a tool in every so many turns. */
-  readonly toolEvery: number;
 }
 
 export class Conversation {
-  /** What the client said and heard an answer to, in its order. */
-  readonly completed: string[] = [];
-  /** From the connection that was taken to the first sound of the agent. */
+  /** Turns whose answer the client heard to its end, in their order. */
+  readonly completed: number[] = [];
+  /** Turns that the client has asked. */
+  asked = 0;
+  /** Of each return: from the lost connection to the one that was taken. */
+  readonly awayMs: number[] = [];
+  /** Of each return: from the connection that was taken to the first sound of the agent. */
   readonly speechAgainMs: number[] = [];
-  /** The last close code of a call that did not go on; null: it goes on. */
+  /** Returns to a call that stayed silent, though its connection lasted. */
+  silentReturns = 0;
+  /** How a call ended that the client did not end: a close code, or 410; null: it goes on. */
   over: number | null = null;
   readonly #options: ConversationOptions;
-  #client: CallClient | null = null;
   #isStopped = false;
-  #turns = 0;
+  #hasJoined = false;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
   }
 
-  /** Until `stop`, or the end of the call. */
+  /** Until the end of the call: after `stop` the client hangs up, once it is connected. */
   async run(): Promise<void> {
-    while (!this.#isStopped && this.over === null) {
+    let lostAtMs: number | null = null;
+    for (;;) {
       const client = await this.#connect();
-      if (client === null) {
-        this.over = 1006;
-        return;
-      }
-      this.#client = client;
-      const [code] = await Promise.all([client.closed, this.#talk(client)]);
-      if (!PASSING.has(code)) this.over = code;
+      if (client === null) return;
+      if (lostAtMs !== null) this.awayMs.push(performance.now() - lostAtMs);
+      const [code] = await Promise.all([client.closed, this.#attend(client)]);
+      lostAtMs = performance.now();
+      if (PASSING.has(code)) continue;
+      if (!this.#isStopped || code !== 1000) this.over = code;
+      return;
     }
   }
 
+  /** The client hangs up when it is connected next. */
   stop(): void {
     this.#isStopped = true;
-    this.#client?.socket.close(1000);
   }
 
+  /** Null: the call is over. */
   async #connect(): Promise<CallClient | null> {
-    const { owner, joinUrl, anyService } = this.#options;
-    const isFirst = this.#turns === 0;
+    const { joinUrl, anyService } = this.#options;
     const untilMs = performance.now() + RETURN_LIMIT_MS;
-    while (performance.now() < untilMs && !this.#isStopped) {
-      const service = isFirst ? owner : anyService();
+    while (performance.now() < untilMs) {
+      const service = anyService();
       if (service !== null) {
         const client = new CallClient(
           joinUrl.replace(/^ws:\/\/[^/]+/, service.baseUrl.replace("http", "ws")),
         );
+        let refusal = "";
+        client.socket.once("error", (error) => (refusal = error.message));
         try {
           await client.opened();
           client.start();
-          if (!isFirst) void this.#measure(client);
           return client;
         } catch {
           // No process has it at the moment, or this one was killed meanwhile.
+          if (refusal.endsWith(String(GONE))) {
+            // Its hang-up may have been the last thing that a killed service has stored.
+            if (!this.#isStopped) this.over = GONE;
+            return null;
+          }
         }
       }
       await wait(RETURN_PAUSE_MS);
     }
+    this.over = 1006;
     return null;
   }
 
-  async #measure(client: CallClient): Promise<void> {
-    const fromMs = performance.now();
-    while (client.frames.length === 0 && !isClosed(client) && performance.now() - fromMs < ANSWER_LIMIT_MS)
-      await wait(5);
-    if (client.frames.length > 0) this.speechAgainMs.push(performance.now() - fromMs);
+  /** Until its connection is lost, or the client has hung up. */
+  async #attend(client: CallClient): Promise<void> {
+    if (this.#hasJoined) await this.#hearAgain(client);
+    this.#hasJoined = true;
+    while (!isClosed(client)) {
+      if (this.#isStopped) {
+        client.socket.close(1000);
+        return;
+      }
+      await this.#turn(client);
+    }
   }
 
-  async #talk(client: CallClient): Promise<void> {
-    while (!this.#isStopped && !isClosed(client)) {
-      this.#turns += 1;
-      const text = `This is turn ${String(this.#turns)} of the conversation.`;
-      const before = answers(client);
-      send(client, { type: "user_text_message", text });
-      if (this.#turns % this.#options.toolEvery === 0) {
-        const toolCalls = [{ name: "count", arguments: {} }];
-        send(client, { type: "forced_agent_message", content: "", toolCalls, urgency: "later" });
-      }
-      const untilMs = performance.now() + ANSWER_LIMIT_MS;
-      while (answers(client) === before && !isClosed(client) && performance.now() < untilMs) await wait(20);
-      if (answers(client) > before) this.completed.push(text);
-      await wait(200 + this.#options.random() * 1_500);
-    }
+  async #hearAgain(client: CallClient): Promise<void> {
+    const fromMs = performance.now();
+    const isHeard = (): boolean => client.frames.length > 0;
+    await this.#while(() => !isHeard() && !isClosed(client), ANSWER_LIMIT_MS);
+    if (isHeard()) this.speechAgainMs.push((client.frames[0]?.atMs ?? 0) - fromMs);
+    else if (!isClosed(client)) this.silentReturns += 1;
+  }
+
+  async #turn(client: CallClient): Promise<void> {
+    this.asked += 1;
+    const turn = this.asked;
+    client.send({ type: "user_text_message", text: turnText(turn) });
+    await this.#while(() => !isClosed(client) && !isAnswered(client, turn), ANSWER_LIMIT_MS);
+    if (isAnswered(client, turn)) this.completed.push(turn);
+    await wait(200 + this.#options.random() * 1_500);
+  }
+
+  async #while(goesOn: () => boolean, limitMs: number): Promise<void> {
+    const untilMs = performance.now() + limitMs;
+    while (goesOn() && performance.now() < untilMs) await wait(10);
   }
 }
 
@@ -110,10 +133,8 @@ function isClosed({ socket }: CallClient): boolean {
   return socket.readyState !== socket.OPEN;
 }
 
-function send(client: CallClient, message: Readonly<Record<string, unknown>>): void {
-  if (!isClosed(client)) client.send(message);
-}
-
-function answers(client: CallClient): number {
-  return client.of("transcript").filter(({ role, final }) => role === "agent" && final).length;
+function isAnswered(client: CallClient, turn: number): boolean {
+  return client
+    .of("transcript")
+    .some(({ role, final, text }) => role === "agent" && final && text?.includes(answerText(turn)) === true);
 }

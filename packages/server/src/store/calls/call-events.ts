@@ -76,6 +76,10 @@ interface EventPlace {
   readonly stageId: string | null;
 }
 
+/**
+ * A call has one event of its end: a process that was thought lost writes its own one after another process has ended the
+ * call. So the key of that event is the call.
+ */
 async function insertEvent(
   db: Db,
   { accountId, callId, stageId }: EventPlace,
@@ -91,7 +95,8 @@ async function insertEvent(
     select id, account_id, coalesce(${stageId}::uuid, ${firstStage}), ${Math.round(event.callTimestampMs)}::int,
       ${wallClockMs === null ? null : Math.round(wallClockMs)}::int,
       ${severities.indexOf(event.severity)}::smallint, ${event.type}, ${toStorableText(event.text)},
-      ${event.extras === null ? null : toJsonText(event.extras)}::json, clock_timestamp(), ${key}::uuid
+      ${event.extras === null ? null : toJsonText(event.extras)}::json, clock_timestamp(),
+      ${event.type === "call.ended" ? callId : key}::uuid
     from calls where id = ${callId} and account_id = ${accountId}
     on conflict (call_id, event_key) where event_key is not null do nothing returning call_id`;
   const written = await (
