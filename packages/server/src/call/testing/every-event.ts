@@ -113,6 +113,7 @@ function eventFor(type: EventType, state: CallState): CallEngineEventBody {
       isMachine: false,
       greetingEnded: false,
     },
+    userReplaced: { type: "userReplaced" },
     voiceDetectionFailed: { type: "voiceDetectionFailed", error: "worker died" },
     endRequested: { type: "endRequested", cause: "hangup" },
     faulted: { type: "faulted", error: "boom" },
