@@ -31,6 +31,7 @@ import {
   onDataConnectionLost,
   onDataConnectionOpened,
 } from "./life/data-connection.ts";
+import { onEchoLearned } from "./turn/doubted-speech.ts";
 import { onTurnJudged } from "./turn/endpointing.ts";
 import type { CallEngineEvent, EventOf } from "./events.ts";
 import { onOpeningTimer } from "./reply/first-speaker.ts";
@@ -122,6 +123,7 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
   userReplaced: { during: LIVE, by: onUserReplaced },
   digitReceived: { during: JOINED, by: onDigit },
   voiceScored: { during: JOINED, by: onVoiceScored },
+  echoLearned: { during: LIVE, by: onEchoLearned },
   turnJudged: { during: LIVE, by: onTurnJudged },
   transcriptUpdated: { during: LIVE, by: onTranscriptUpdated },
   transcriptFinished: { during: LIVE, by: onTranscriptFinished },

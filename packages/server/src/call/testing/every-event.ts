@@ -68,6 +68,7 @@ function eventFor(type: EventType, state: CallState): CallEngineEventBody {
     mediaOverflowed: { type: "mediaOverflowed", droppedMs: 100 },
     transportProblemNoticed: { type: "transportProblemNoticed", problem: "odd_bytes" },
     voiceScored: { type: "voiceScored", score: 0, mediaMs: 1_000_000 },
+    echoLearned: { type: "echoLearned", own: [] },
     transcriptUpdated: { type: "transcriptUpdated", utteranceId, text: "wait" },
     transcriptFinished: { type: "transcriptFinished", utteranceId, revision, text: "wait", understood: true },
     transcriptFailed: { type: "transcriptFailed", utteranceId, revision, error: "refused" },
