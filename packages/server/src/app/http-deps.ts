@@ -124,6 +124,7 @@ export function httpDeps(parts: Parts, actions: Actions): HttpDeps {
     findJoin: async (join) => ((await parts.announcer.holdsNode()) ? reach.findJoin(join) : "draining"),
     connectCall: (input) => reach.connecting(input.callId, () => connectCall(joinDeps, input)),
     webRtc: reach.webRtc,
+    rooms: reach.rooms,
     sendToCall: reach.sendToCall,
     endUnjoined: reach.endUnjoined,
     console: parts.console,

@@ -232,11 +232,13 @@ function openJoins(
     OwnNode &
     Pick<Parts, "liveCalls" | "metrics"> & { readonly adoption: Adoption },
 ): Pick<Parts, "webRtc" | "legThreads" | "reach"> {
-  const { webRtc, legThreads } = openWebRtc(opened, parts);
+  const { webRtc, roomDoors, legThreads } = openWebRtc(opened, parts);
   const reach = openCallReach({
     ...parts,
     node: parts.node.boot,
     webRtc,
+    roomDoors,
+    iceServers: parts.config.webRtc.iceServers,
     resumeTimeoutMs: parts.config.resumeTimeoutMs,
     currency: parts.meter.currency,
   });
