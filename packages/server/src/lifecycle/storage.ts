@@ -76,11 +76,11 @@ export function createCallStorage(
       const row = { ...stage.document, stageId: stage.stageId, plan: stage, inheritsMessages };
       await insertStage(db, accountOf(callId), callId, { ...row, createdAt: beganAt });
     },
-    toolFailed: async (callId, { stageId, failures }) =>
-      void (await saveToolErrors(db, accountOf(callId), callId, stageId, failures)),
-    async tokensCounted(callId, counted) {
-      await saveTokenCounts(db, accountOf(callId), callId, counted);
+    async toolFailed(callId, { stageId, failures }) {
+      await saveToolErrors(db, accountOf(callId), callId, stageId, failures);
     },
+    tokensCounted: async (callId, counted) =>
+      void (await saveTokenCounts(db, accountOf(callId), callId, counted)),
     sideTokensCounted: async (callId, counted) =>
       void (await saveSideTokens(db, accountOf(callId), callId, counted)),
     callEvent: (callId, event, key) =>
@@ -94,9 +94,8 @@ export function createCallStorage(
       }),
     eventChunk: (callId, chunk) => saveChunk(db, accountOf(callId), callId, chunk),
     async snapshot(callId, record) {
-      if ((await storeSnapshot(db, boot, accountOf(callId), callId, record)) !== "taken") return;
-      taken(callId);
-      accounts.delete(callId);
+      const saved = await storeSnapshot(db, boot, accountOf(callId), callId, record);
+      if (saved === "taken" && accounts.delete(callId)) taken(callId);
     },
     async fault(callId, { error, plan, log }) {
       await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log });
