@@ -78,9 +78,8 @@ export function createCallStorage(
     },
     toolFailed: async (callId, { stageId, failures }) =>
       void (await saveToolErrors(db, accountOf(callId), callId, stageId, failures)),
-    async tokensCounted(callId, counted) {
-      await saveTokenCounts(db, accountOf(callId), callId, counted);
-    },
+    tokensCounted: async (callId, counted) =>
+      void (await saveTokenCounts(db, accountOf(callId), callId, counted)),
     sideTokensCounted: async (callId, counted) =>
       void (await saveSideTokens(db, accountOf(callId), callId, counted)),
     callEvent: (callId, event, key) =>
@@ -98,9 +97,8 @@ export function createCallStorage(
       taken(callId);
       accounts.delete(callId);
     },
-    async fault(callId, { error, plan, log }) {
-      await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log });
-    },
+    fault: async (callId, { error, plan, log }) =>
+      void (await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log })),
     ended: (callId, record) =>
       once(record, async () => {
         const { reason, endedAt, eventLog, use = null } = record;
