@@ -93,9 +93,8 @@ export function createCallStorage(
       }),
     eventChunk: (callId, chunk) => saveChunk(db, accountOf(callId), callId, chunk),
     async snapshot(callId, record) {
-      if ((await storeSnapshot(db, boot, accountOf(callId), callId, record)) !== "taken") return;
-      taken(callId);
-      accounts.delete(callId);
+      const saved = await storeSnapshot(db, boot, accountOf(callId), callId, record);
+      if (saved === "taken" && accounts.delete(callId)) taken(callId);
     },
     fault: async (callId, { error, plan, log }) =>
       void (await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log })),

@@ -113,15 +113,7 @@ export async function openAnnouncer(deps: AnnouncerDeps): Promise<Announcer> {
       return seen.share / ALL_SHARES;
     },
     others: () => seen.others,
-    async shared() {
-      const untilMs = performance.now() + SHARE_LIMIT_MS;
-      while (seen.share === 0 && performance.now() < untilMs) {
-        await wait(SHARE_INTERVAL_MS);
-        await share.take();
-      }
-      if (seen.share === 0)
-        logger.warn({}, "other nodes have left this one no share of the request rates yet");
-    },
+    shared: () => untilShared(() => seen.share, share.take, logger),
     start(count, lapsed) {
       liveCalls = count;
       lease.onLapse(lapsed, (error) =>
@@ -139,13 +131,27 @@ export async function openAnnouncer(deps: AnnouncerDeps): Promise<Announcer> {
     },
     drain: () => void (isDraining = true),
     isDraining: () => isDraining,
-    close: () =>
-      (closing ??= loop.stop().then(() =>
-        releaseNode(leaseDb, node).catch((error: unknown) => {
-          logger.warn({ error: messageOf(error) }, "the node could not be given up");
-        }),
-      )),
+    close: () => (closing ??= loop.stop().then(() => giveUpNode(deps))),
   };
+}
+
+async function giveUpNode({ leaseDb, node, logger }: AnnouncerDeps): Promise<void> {
+  await releaseNode(leaseDb, node).catch((error: unknown) => {
+    logger.warn({ error: messageOf(error) }, "the node could not be given up");
+  });
+}
+
+async function untilShared(
+  current: () => number,
+  take: () => Promise<void>,
+  logger: Pick<Logger, "warn">,
+): Promise<void> {
+  const untilMs = performance.now() + SHARE_LIMIT_MS;
+  while (current() === 0 && performance.now() < untilMs) {
+    await wait(SHARE_INTERVAL_MS);
+    await take();
+  }
+  if (current() === 0) logger.warn({}, "other nodes have left this one no share of the request rates yet");
 }
 
 /** One try at a time. It waits for other processes, which the renewal of the lease must not do. */

@@ -11,7 +11,7 @@ export class OwnLease {
   #lapses = 0;
   /** Lapses after which it was checked what others have taken. */
   #checkedLapses = 0;
-  #checking: Promise<void> | null = null;
+  #isChecking = false;
   #check: () => Promise<void> = () => Promise.resolve();
   #checkFailed: (error: unknown) => void = () => undefined;
   readonly #waiting = new Set<() => void>();
@@ -40,7 +40,7 @@ export class OwnLease {
       this.#lapses += 1;
     }
     this.#untilMs = sentAtMs + this.#leaseMs;
-    if (this.#isUnsure()) this.#checking ??= this.#runCheck();
+    if (this.#isUnsure()) void this.#runCheck();
     else this.#wake();
   }
 
@@ -78,6 +78,8 @@ export class OwnLease {
   }
 
   async #runCheck(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     const lapses = this.#lapses;
     try {
       await this.#check();
@@ -87,7 +89,7 @@ export class OwnLease {
     } catch (error) {
       this.#checkFailed(error);
     } finally {
-      this.#checking = null;
+      this.#isChecking = false;
     }
   }
 
