@@ -158,7 +158,7 @@ class Listener {
 
   #tell(): void {
     try {
-      this.#caller?.send({ type: "forced_agent_message", content: STORY, urgency: "later" });
+      this.#caller?.send({ type: "forced_agent_message", content: STORY, urgency: "soon" });
     } catch {
       // The connection was closed in this moment. The next one has a state message as well.
     }

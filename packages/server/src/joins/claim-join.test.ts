@@ -196,8 +196,10 @@ describe("a join of a joined call that does not run here", () => {
     a.joined.add(CALL);
     a.handsOver = true;
     b.adopts = "resumed";
+    // It was made here, and kept ready until this node learns of the join.
+    b.states.set(CALL, "joinable");
     expect(await joinedElsewhere(b, CALL)).toBe("lost");
-    expect(a.states.has(CALL)).toBe(false);
+    expect([a.states.has(CALL), b.states.has(CALL)]).toEqual([false, false]);
   });
 
   it("is left to others by a node that is being stopped", async () => {

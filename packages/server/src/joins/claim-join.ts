@@ -83,13 +83,15 @@ async function startHere(
 
 /** For a joined call that does not run in this process. */
 export async function joinedElsewhere(
-  { directory, adopt, isDraining }: ClaimDeps,
+  { directory, liveCalls, adopt, leave, isDraining }: ClaimDeps,
   callId: string,
 ): Promise<JoinLookup> {
   const { state, holder } = await directory.ownerOf(callId);
   if (state !== "joined") return "gone";
   // The process that answers next takes it up.
   if (isDraining()) return "draining";
+  // Made here and joined at another process: what was kept ready here is not the call any more.
+  if (holder !== "self" && liveCalls.joinState(callId) === "joinable") await leave(callId);
   if (holder === "other") {
     const answer = await askHolder(directory, callId);
     if (answer !== "released" && answer !== "unreachable") return answer;

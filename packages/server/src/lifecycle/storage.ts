@@ -76,9 +76,8 @@ export function createCallStorage(
       const row = { ...stage.document, stageId: stage.stageId, plan: stage, inheritsMessages };
       await insertStage(db, accountOf(callId), callId, { ...row, createdAt: beganAt });
     },
-    async toolFailed(callId, { stageId, failures }) {
-      await saveToolErrors(db, accountOf(callId), callId, stageId, failures);
-    },
+    toolFailed: async (callId, { stageId, failures }) =>
+      void (await saveToolErrors(db, accountOf(callId), callId, stageId, failures)),
     tokensCounted: async (callId, counted) =>
       void (await saveTokenCounts(db, accountOf(callId), callId, counted)),
     sideTokensCounted: async (callId, counted) =>
@@ -97,9 +96,8 @@ export function createCallStorage(
       const saved = await storeSnapshot(db, boot, accountOf(callId), callId, record);
       if (saved === "taken" && accounts.delete(callId)) taken(callId);
     },
-    async fault(callId, { error, plan, log }) {
-      await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log });
-    },
+    fault: async (callId, { error, plan, log }) =>
+      void (await saveEventLog(db, accountOf(callId), callId, { error, plan, ...log })),
     ended: (callId, record) =>
       once(record, async () => {
         const { reason, endedAt, eventLog, use = null } = record;

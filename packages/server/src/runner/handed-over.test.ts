@@ -100,3 +100,16 @@ test("without snapshots nothing is handed over", async () => {
   expect(await calls.handOver(plan.callId)).toBe("kept");
   expect(records.handedOver).toEqual([]);
 });
+
+test("a call that cannot be given up is closed without an end, for the process that finds it orphaned", async () => {
+  const { clock, records, calls, joined, logged } = openWorld();
+  const { transport } = await joined(USER_FIRST, RETURNS);
+  await clock.advance(500);
+  Object.assign(records, { handOver: () => Promise.reject(new Error("the database is away")) });
+  const draining = calls.drain(20_000);
+  await clock.advance(5_000);
+  expect(await draining).toMatchObject({ cut: 0, handedOver: 0 });
+  expect(transport.closedWith).toBe(1012);
+  expect(records.ends).toEqual([]);
+  expect(logged).toContain("a call could not be given up, and waits for the end of this process");
+});

@@ -9,7 +9,10 @@ import { joinedCall, type Scenario } from "./scenario.ts";
 export type EventType = CallEngineEventBody["type"];
 
 type Events<T extends EventType> = { readonly [K in T]: Extract<CallEngineEventBody, { readonly type: K }> };
-const HANDOVER = { handoverRequested: { type: "handoverRequested", limitMs: 20_000 } } as const;
+const LEAVING = {
+  handoverRequested: { type: "handoverRequested", limitMs: 20_000 },
+  transportLost: { type: "transportLost" },
+} as const;
 const PING = { type: "ping", timestamp: 1 } as const;
 
 type SegmentEventType = Extract<CallEngineEventBody, { readonly segmentId: number | null }>["type"];
@@ -59,8 +62,7 @@ function eventFor(type: EventType, state: CallState): CallEngineEventBody {
     started: { type: "started" },
     joined: { type: "joined" },
     adopted: { type: "adopted", snapshot: snapshotOf(state), recorded: [], mediaMs: clock.mediaMs },
-    ...HANDOVER,
-    transportLost: { type: "transportLost" },
+    ...LEAVING,
     transportRestored: { type: "transportRestored" },
     transportHungUp: { type: "transportHungUp" },
     mediaIdled: { type: "mediaIdled" },

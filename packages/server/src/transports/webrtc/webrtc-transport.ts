@@ -124,13 +124,15 @@ class WebRtcTransport implements PeerTransport {
     if (returns) this.sendData({ type: "reconnect" });
     this.#closing = true;
     const over = setTimeout(() => this.#over(code === CODE_REGULAR, code), CLOSE_WAIT_MS);
-    const sent = new Promise((resolve) => setTimeout(resolve, returns ? RECONNECT_SEND_MS : 0));
-    void sent
-      .then(() => this.#peer.close())
-      .finally(() => {
-        clearTimeout(over);
-        this.#over(code === CODE_REGULAR, code);
-      });
+    void this.#closePeer(returns ? RECONNECT_SEND_MS : 0).finally(() => {
+      clearTimeout(over);
+      this.#over(code === CODE_REGULAR, code);
+    });
+  }
+
+  async #closePeer(afterMs: number): Promise<void> {
+    if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
+    await this.#peer.close();
   }
 
   hangUp(): void {
