@@ -84,7 +84,7 @@ test("takes no message before its client is back, because its state would not ha
   const { plan, resumed } = await lostCall(recordings);
   const { clock, records, calls, join } = openWorld(recordings);
   calls.startCall(plan, { createdAt: new Date(WORLD_CREATED_MS), resumed });
-  const message = { type: "hang_up" } as const;
+  const message = { type: "hang_up", message: "" } as const;
   expect(calls.sendToCall(plan.callId, message)).toBe("later");
   await join(plan.callId);
   await clock.advance(1_000);

@@ -42,8 +42,8 @@ export interface PoolLimits {
 export const queryLimits: PoolLimits = { connections: QUERY_CONNECTIONS, answerLimitMs: ANSWER_LIMIT_MS };
 export const recordLimits: PoolLimits = { ...queryLimits, connections: RECORD_CONNECTIONS };
 
-/** For the lease of the process. An answer that comes later is of no use: the next renewal is due. */
-export const leaseLimits: PoolLimits = { connections: 1, answerLimitMs: 2_000 };
+/** For the lease of the process, which has lapsed when an answer takes longer. */
+export const leaseLimits: PoolLimits = { connections: 1, answerLimitMs: 6_000 };
 
 /** For what stays connected, such as a lock. */
 export const oneConnection: PoolLimits = { ...queryLimits, connections: 1 };

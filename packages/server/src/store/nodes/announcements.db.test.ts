@@ -1,6 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { sql } from "kysely";
 import { beforeEach, expect, it } from "vitest";
+import { startChild } from "../testing/child.ts";
 import { describeOnBothDatabases } from "../testing/databases.ts";
 import {
   ALL_SHARES,
@@ -137,6 +141,24 @@ describeOnBothDatabases("announcements", (current) => {
     resume.resolve();
     await stopping;
     expect(await announce(b)).toMatchObject({ kind: "announced", others: [{ nodeId: a.nodeId }] });
+  });
+
+  it("of a process that starts wait for one that is stopped as it starts no longer than the server allows", async ({
+    skip,
+  }) => {
+    const { databaseUrl, secretsKey } = current();
+    if (databaseUrl === null) {
+      skip();
+      return;
+    }
+    const dataDir = mkdtempSync(join(tmpdir(), "parley-node-"));
+    const key = Buffer.from(secretsKey).toString("base64");
+    const child = startChild("./stopping-node.ts", [dataDir, key, databaseUrl, randomUUID()]);
+    expect(await child.line()).toBe("stopped");
+    // Without the limit of its own it would wait for the limit of every transaction, and fail by that of a lock.
+    expect(await announce(await open())).toMatchObject({ kind: "announced", others: [] });
+    await child.kill();
+    rmSync(dataDir, { recursive: true, force: true });
   });
 
   it("say after a lapse that others may have taken the calls and the share", async () => {

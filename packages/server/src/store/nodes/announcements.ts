@@ -17,7 +17,7 @@ export const ALL_SHARES = 1_000_000;
 const LOCK = sql.raw("1634627439, 1970168677");
 /** A process that is stopped while it holds the lock loses it after this. */
 export const LOCK_HOLD_LIMIT_MS = 2_000;
-/** Longest wait for the lock, several holders that were stopped included. */
+/** Longest wait for the lock: two holders that were stopped, and less than the limit of an answer. */
 const LOCK_WAIT_LIMIT_MS = 5_000;
 
 const now = sql`clock_timestamp()`;
