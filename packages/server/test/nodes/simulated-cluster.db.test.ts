@@ -16,10 +16,10 @@ it.skipIf(server === null)("has one owner of each call at a time, and one end of
   try {
     const { faults, ...figures } = await runCluster({
       databaseUrl: place.databaseUrl ?? "",
-      seed: 2,
-      nodes: 3,
-      calls: 5,
-      faultsMs: 60_000,
+      seed: 30,
+      nodes: 4,
+      calls: 12,
+      faultsMs: 120_000,
     });
     expect(faults).toEqual([]);
     // The faults of this seed had an effect.
