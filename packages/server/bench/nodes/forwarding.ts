@@ -47,14 +47,22 @@ export async function forwardingCost(): Promise<string> {
   }
   await timesOf(owner, other, callIds, MESSAGES / 10);
   const { here, there } = await timesOf(owner, other, callIds, MESSAGES);
-  const row = (name: string, values: readonly number[]): string =>
-    `| ${name} | ${[0.5, 0.95, 0.99].map((share) => milliseconds(percentile(values, share))).join(" | ")} |`;
+  const row = (name: string, { timesMs, failed }: Times): string => {
+    const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => milliseconds(percentile(timesMs, share)));
+    return `| ${name} | ${String(p50)} | ${String(p95)} | ${String(p99)} | ${String(failed)} |`;
+  };
   return `\`send_data_message\` to ${String(CALLS)} calls, ${String(MESSAGES)} messages to each of two nodes by turns, one at a time: from the request to the answer.
 
-| at | p50, ms | p95, ms | p99, ms |
-|---|---|---|---|
+| at | p50, ms | p95, ms | p99, ms | failed |
+|---|---|---|---|---|
 ${row("the node of the call", here)}
 ${row("the other node, which forwards it", there)}`;
+}
+
+interface Times {
+  readonly timesMs: number[];
+  /** Such as a node that did not answer the other one within 2 s. */
+  failed: number;
 }
 
 async function timesOf(
@@ -62,24 +70,26 @@ async function timesOf(
   other: BenchService,
   callIds: readonly string[],
   messages: number,
-): Promise<{ readonly here: readonly number[]; readonly there: readonly number[] }> {
-  const here: number[] = [];
-  const there: number[] = [];
+): Promise<{ readonly here: Times; readonly there: Times }> {
+  const here: Times = { timesMs: [], failed: 0 };
+  const there: Times = { timesMs: [], failed: 0 };
   for (let message = 0; message < messages; message += 1) {
     const callId = callIds[message % callIds.length] ?? "";
-    here.push(await timeOf(owner, callId));
-    there.push(await timeOf(other, callId));
+    await addTime(here, owner, callId);
+    await addTime(there, other, callId);
     await pause(MESSAGE_PAUSE_MS);
   }
   return { here, there };
 }
 
-async function timeOf({ rest }: BenchService, callId: string): Promise<number> {
+async function addTime(times: Times, { rest }: BenchService, callId: string): Promise<void> {
   const fromMs = performance.now();
-  await rest("POST", `/api/calls/${callId}/send_data_message`, {
-    type: "user_text_message",
-    text: "A remark.",
-    urgency: "later",
-  });
-  return performance.now() - fromMs;
+  const message = { type: "user_text_message", text: "A remark.", urgency: "later" };
+  try {
+    await rest("POST", `/api/calls/${callId}/send_data_message`, message);
+    times.timesMs.push(performance.now() - fromMs);
+  } catch (error) {
+    console.error(String(error));
+    times.failed += 1;
+  }
 }

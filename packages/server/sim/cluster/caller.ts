@@ -103,7 +103,10 @@ export class Caller {
     });
     runAt(node, async () => {
       const answer = await this.#ask(node, { callId, token });
-      if (!isAwaited()) return;
+      if (!isAwaited()) {
+        if (answer === "connected") node.runner.detach(callId);
+        return;
+      }
       if (answer === "connected") {
         this.#at = node;
         this.state = "talks";

@@ -2,7 +2,7 @@
  * A simulated cluster: many nodes of the service on one real PostgreSQL database, on virtual time. Processes die, stand
  * still, are slow, are cut off from the database, and have wrong clocks; the database is away for all; callers lose their
  * connections. Afterwards everything is well for some minutes, and every call must have had one owner at a time and one
- * end. The same seed draws the same faults.
+ * end. The same seed draws the same faults; of two statements that meet, the server may answer either one first.
  */
 
 import { randomUUID } from "node:crypto";
@@ -57,6 +57,8 @@ const LOOK_MS = 10_000;
 /** As `INTERNAL_LIMIT_MS` of the requests between nodes. */
 const FORWARD_LIMIT_MS = 2_000;
 const JOIN_LIMIT_MS = 120_000;
+/** More processes and callers than a cluster has. */
+const MAX_DRAWS = 10_000;
 /** Of the clients of a process that has trouble. */
 const LEAVING_SHARE = 0.6;
 /** Of the clients that lose their connection. */
@@ -87,7 +89,9 @@ class Cluster {
   readonly #options: ClusterOptions;
   readonly #time: VirtualTime;
   readonly #database: SimulatedDatabase;
+  /** Of the faults alone, so that they do not depend on what processes and callers draw. */
   readonly #draw: Draw;
+  #draws = 0;
   readonly #ledger: Ledger;
   readonly #sealer = createSealer(new Uint8Array(32));
   readonly #snapshot = snapshotOf(joinedCall().run(320).says("Good morning", 640).run(3_000).state);
@@ -132,10 +136,11 @@ class Cluster {
   async #faults(): Promise<readonly string[]> {
     const ids = [...this.#callers.keys()];
     // A client that does not come back, or comes too late, leaves its call to its end.
-    const mayBeLost = (callId: string): boolean => this.#callers.get(callId)?.state === "stayed_away";
+    const mayBeLost = (callId: string): boolean =>
+      this.#callers.get(callId)?.state === "stayed_away" || this.#ledger.isLost(callId);
     const found = await this.#ledger.faults(this.#database, ids, mayBeLost);
     const refused = [...this.#callers].flatMap(([callId, { refusal }]) =>
-      refusal === null ? [] : [`the client of ${callId} was ${refusal}`],
+      refusal === null || mayBeLost(callId) ? [] : [`the client of ${callId} was ${refusal}`],
     );
     const open = [...this.#callers].flatMap(([callId, { isOver, state }]) =>
       isOver ? [] : [`the client of ${callId} still ${state}`],
@@ -162,7 +167,7 @@ class Cluster {
     machine.boots += 1;
     const bootId = `${machine.nodeId}.${String(machine.boots)}`;
     const wallFromMs = this.#database.fromMs + machine.skewMs;
-    const process = new SimulatedProcess(bootId, this.#time, this.#draw, wallFromMs);
+    const process = new SimulatedProcess(bootId, this.#time, this.#newDraw(), wallFromMs);
     this.#machines.set(process, machine);
     const die = (): void => this.#kill(process, machine);
     const deps: NodeDeps = {
@@ -172,7 +177,7 @@ class Cluster {
       nodeId: machine.nodeId,
       endedBootIds: [...machine.endedBootIds],
       snapshot: this.#snapshot,
-      draw: this.#draw,
+      draw: this.#newDraw(),
       ledger: this.#ledger,
       onTaken: die,
       send: (owner, callId, operation) => this.#send(process, owner.bootId, callId, operation),
@@ -186,6 +191,12 @@ class Cluster {
         () => die(),
       );
     });
+  }
+
+  /** For one process or caller. */
+  #newDraw(): Draw {
+    this.#draws += 1;
+    return new Draw(this.#options.seed * MAX_DRAWS + this.#draws);
   }
 
   /** Its supervisor starts it again. */
@@ -266,7 +277,7 @@ class Cluster {
       callId,
       token,
       time: this.#time,
-      draw: this.#draw,
+      draw: this.#newDraw(),
       anyNode: () => this.#anyNode(),
       runAt: (node, run) => void node.process.after(1, () => void run()),
       talkMs: this.#draw.whole(5_000, this.#options.faultsMs),

@@ -16,6 +16,8 @@ import type { Ledger } from "./ledger.ts";
 const TURN_MS = { min: 300, max: 3_000 } as const;
 /** Between two tries of a record that was not written. */
 const RETRY_MS = 1_000;
+/** As `reconnectGraceMs` of a plan. */
+const RETURN_GRACE_MS = 10_000;
 
 /** What the snapshots of a simulated call hold besides what the service needs. */
 export interface SimulatedSnapshot extends CallSnapshot {
@@ -28,6 +30,7 @@ interface FakeCall {
   wasConnected: boolean;
   turns: number;
   isConnected: boolean;
+  losses: number;
   hasJoined: boolean;
   /** The client has hung up. */
   isEnding: boolean;
@@ -64,6 +67,7 @@ export class FakeRunner implements LiveCalls {
       wasConnected: false,
       turns,
       isConnected: false,
+      losses: 0,
       hasJoined: resumed !== undefined,
       isEnding: false,
       hasLeft: false,
@@ -82,10 +86,13 @@ export class FakeRunner implements LiveCalls {
     return true;
   }
 
-  /** The network of the client is lost; the call waits for its return. */
+  /** The network of the client is lost; the call waits for its return, and then ends. */
   detach(callId: string): void {
     const call = this.#calls.get(callId);
-    if (call !== undefined) call.isConnected = false;
+    if (call === undefined || !call.isConnected) return;
+    call.isConnected = false;
+    call.losses += 1;
+    void this.#awaitReturn(callId, call, call.losses);
   }
 
   hangUp(callId: string): void {
@@ -163,6 +170,14 @@ export class FakeRunner implements LiveCalls {
     throw new Error("a simulated process does not stop in order");
   }
 
+  async #awaitReturn(callId: string, call: FakeCall, losses: number): Promise<void> {
+    await wait(RETURN_GRACE_MS);
+    if (call.isConnected || call.isEnding || call.hasLeft || call.losses !== losses) return;
+    call.isEnding = true;
+    this.#deps.ledger.clientLost(callId);
+    await this.#end(callId, call, "connection_error");
+  }
+
   #leave(callId: string, call: FakeCall): void {
     call.hasLeft = true;
     call.isConnected = false;
@@ -186,7 +201,7 @@ export class FakeRunner implements LiveCalls {
       if (!call.hasLeft && this.#deps.isHeld())
         this.#deps.ledger.toolCalled(callId, this.#deps.bootId, call.turns);
     }
-    if (call.isEnding && !call.hasLeft) await this.#end(callId, call);
+    if (call.isEnding && call.isConnected && !call.hasLeft) await this.#end(callId, call, "hangup");
   }
 
   async #store(callId: string, call: FakeCall): Promise<void> {
@@ -198,15 +213,15 @@ export class FakeRunner implements LiveCalls {
     if (!call.hasLeft) ledger.stored(callId, bootId, turns);
   }
 
-  async #end(callId: string, call: FakeCall): Promise<void> {
+  async #end(callId: string, call: FakeCall, reason: "hangup" | "connection_error"): Promise<void> {
     const { records } = this.#deps;
     const record = {
-      reason: "hangup",
+      reason,
       joinedAt: null,
       endedAt: new Date(Date.now()),
       detail: null,
       eventLog: null,
-    } as const;
+    };
     await this.#written(call, () => records().ended(callId, record));
     this.#leave(callId, call);
   }

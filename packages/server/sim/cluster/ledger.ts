@@ -47,6 +47,8 @@ export class Ledger {
   readonly #faults: string[] = [];
   readonly #tools: ToolCall[] = [];
   readonly #stored = new Map<string, number>();
+  /** Calls that a process has ended because their clients did not come back in time. */
+  readonly #lost = new Set<string>();
   adoptions = 0;
 
   constructor(nowMs: () => number) {
@@ -68,6 +70,15 @@ export class Ledger {
     const known = this.#stored.get(callId) ?? 0;
     if (turns < known)
       this.fault(`${bootId} goes on with ${callId} at turn ${String(turns)} of ${String(known)}`);
+  }
+
+  clientLost(callId: string): void {
+    this.#lost.add(callId);
+  }
+
+  /** The client of the call could not come back in time, though its process was there. */
+  isLost(callId: string): boolean {
+    return this.#lost.has(callId);
   }
 
   toolCalled(callId: string, bootId: string, turns: number): void {

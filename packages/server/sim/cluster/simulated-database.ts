@@ -12,7 +12,7 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 /** All processes together. Those that wait for locks of others hold one each. */
-const CONNECTIONS = 32;
+const CONNECTIONS = 20;
 /** Real time, after which a statement that has no answer yet may wait for a lock of another one. */
 const QUICK_MS = 20;
 /** Real time; a statement that waits for no lock and takes longer than this is a fault. */
