@@ -289,11 +289,31 @@ test("a REFER of the phone is refused, and followed once the account says so: th
   const next = await world.caller.answer(invite);
   await vi.waitFor(() => expect(outcomes.slice(1)).toEqual(["responded 202", "final 200"]), PATIENT);
   await isOver(line);
-  const message = { type: "forced_agent_message", content: "Hello, how can I help you?" };
-  await world.service.ask("POST", `/api/calls/${callId}/send_data_message`, message);
+  // They have said nothing: the agent greets them.
   await heardBy(next);
   await world.eventOf(callId, "sip.transferred");
   next.call?.hangUp();
   expect((await world.service.ended(callId)).endReason).toBe("hangup");
+  await world.service.ask("PATCH", "/api/sip/rules", { incomingRefer: null });
+});
+
+test("a REFER of the phone that would replace a call is refused, and the messages of the call say why", async () => {
+  expect((await world.service.ask("PATCH", "/api/sip/rules", { incomingRefer: "follow" })).status).toBe(200);
+  const { callId, line } = await world.phone();
+  const outcomes: string[] = [];
+  line.call?.refer("sip:+4930777@127.0.0.1?Replaces=a%40b%3Bto-tag%3Dc%3Bfrom-tag%3Dd", {
+    responded: (status, reason) => void outcomes.push(`${String(status)} ${reason}`),
+    progressed: () => undefined,
+  });
+  await vi.waitFor(() => expect(outcomes).toEqual(["603 Replaces Is Not Supported"]), PATIENT);
+  expect(await world.eventOf(callId, "sip.transfer_failed")).toMatchObject({
+    text: expect.stringContaining("a call that is to be replaced") as string,
+  });
+  await vi.waitFor(async () => {
+    const messages = await world.service.get<object>(`/api/calls/${callId}/sip_messages`);
+    expect(JSON.stringify(messages)).toContain("SIP/2.0 603 Replaces Is Not Supported");
+  }, PATIENT);
+  line.call?.hangUp();
+  await world.service.ended(callId);
   await world.service.ask("PATCH", "/api/sip/rules", { incomingRefer: null });
 });

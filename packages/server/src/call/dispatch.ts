@@ -35,6 +35,7 @@ import type { CallEngineEvent, EventOf } from "./events.ts";
 import { onOpeningTimer } from "./reply/first-speaker.ts";
 import { recordInitialMessages } from "./history/history.ts";
 import { onInactivityTimer } from "./life/inactivity.ts";
+import { onUserReplaced } from "./life/replaced-user.ts";
 import {
   closeReply,
   onPlayout,
@@ -116,6 +117,7 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
       noteMedia(draft, "media.problem", `problem of the transport: ${problem}`, problem),
   },
   answererDetected: { during: ALWAYS, by: onAnswererDetected },
+  userReplaced: { during: LIVE, by: onUserReplaced },
   digitReceived: { during: JOINED, by: onDigit },
   voiceScored: { during: JOINED, by: onVoiceScored },
   turnJudged: { during: LIVE, by: onTurnJudged },

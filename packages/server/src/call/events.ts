@@ -50,6 +50,8 @@ export type CallEngineEventBody =
   | { readonly type: "digitReceived"; readonly key: string }
   /** The carrier has found out who has answered. It may find out more later: that the greeting of a machine has ended. */
   | ({ readonly type: "answererDetected" } & Answerer)
+  /** The other side has transferred the call: somebody else is on the line in place of the user. */
+  | { readonly type: "userReplaced" }
   /** One VAD window. `mediaMs`: end of the window in received media (inserted silence included) since the join. */
   | {
       readonly type: "voiceScored";

@@ -69,8 +69,10 @@ const SOFT_ENDS: Readonly<Record<EventType, Readonly<Record<OpenSoftEnd, SoftEnd
   engineWarned: SAME,
   engineReplaced: SAME,
   spareSpeechPrepared: SAME,
-  // The user acts, whether keys count as text or not.
   answererDetected: SAME,
+  // Somebody else is there, to whom the goodbye was not said.
+  userReplaced: { none: "none", due: "none", said: "none" },
+  // The user acts, whether keys count as text or not.
   digitReceived: { none: "none", due: "none", said: "none" },
   // Last words, which are not those of the soft end.
   voiceDetectionFailed: GONE,
@@ -170,6 +172,8 @@ const REMINDERS: Readonly<Record<EventType, Readonly<Record<OpenInactivity, Inac
   spareSpeechPrepared: AS_IT_WAS,
   digitReceived: AS_IT_WAS,
   answererDetected: AS_IT_WAS,
+  // They are greeted.
+  userReplaced: { ...AS_IT_WAS, counting: "paused" },
   voiceDetectionFailed: OUT,
   endRequested: OUT,
   faulted: OUT,

@@ -69,6 +69,7 @@ const PHASES: Readonly<Record<EventType, Readonly<Record<PhaseKind, PhaseKind>>>
   spareSpeechPrepared: STAY,
   digitReceived: STAY,
   answererDetected: STAY,
+  userReplaced: STAY,
   voiceDetectionFailed: {
     created: "ended",
     waiting: "ended",
@@ -259,6 +260,8 @@ const SLOTS: Readonly<Record<EventType, Readonly<Record<Slot, Slot>>>> = {
   spareSpeechPrepared: KEEP,
   digitReceived: KEEP,
   answererDetected: KEEP,
+  // They are greeted.
+  userReplaced: { ...KEEP, free: "open" },
   // Last words take the slot once what was heard is known.
   voiceDetectionFailed: {
     free: "open",

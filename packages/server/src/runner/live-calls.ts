@@ -50,6 +50,8 @@ export interface LiveCalls {
   endCall(callId: string): boolean;
   /** A carrier has found out who has answered a call; false when it is not live. */
   noteAnswerer(callId: string, answerer: Answerer): boolean;
+  /** The other side has transferred a call, and somebody else has answered; false when it is not live. */
+  noteReplacedUser(callId: string): boolean;
   /** Connected calls whose carrier may still find out who has answered. */
   awaitingAnswerer(): readonly string[];
   /** Ends a call that no one has joined, as unjoined; false when it was joined or is not live. */
@@ -170,6 +172,12 @@ class CallRegistry implements LiveCalls {
   noteAnswerer(callId: string, answerer: Answerer): boolean {
     const runner = this.#calls.get(callId);
     runner?.answerer.report(answerer);
+    return runner !== undefined;
+  }
+
+  noteReplacedUser(callId: string): boolean {
+    const runner = this.#calls.get(callId);
+    runner?.post({ type: "userReplaced" });
     return runner !== undefined;
   }
 

@@ -104,6 +104,7 @@ export function createSip(parts: SipParts, settings: SipSettings): OpenedSip {
       sipHost: config.sipHost,
       nowMs: Date.now,
       counted: (outcome) => parts.metrics.telephony.transferEnded("sip", outcome),
+      replaced: (callId) => void liveCalls.noteReplacedUser(callId),
       logger,
     }),
     messaged: messages.add,

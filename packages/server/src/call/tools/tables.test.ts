@@ -86,6 +86,7 @@ const ROUNDS: Readonly<Record<EventType, Readonly<Record<RoundKind, RoundKind>>>
   spareSpeechPrepared: STAY,
   digitReceived: STAY,
   answererDetected: STAY,
+  userReplaced: STAY,
   // Last words: the speech with its call is cut, what runs may still come in.
   voiceDetectionFailed: { ...STAY, held: "none" },
   endRequested: GONE,

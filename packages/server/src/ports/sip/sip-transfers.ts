@@ -73,8 +73,8 @@ export interface SipReferral {
   readonly to: string;
   /** The target is a call that is to be taken over, which this service does not do. */
   readonly hasReplaces: boolean;
-  /** @param status 400 to 699 */
-  refuse(status: number): void;
+  /** @param status 400 to 699; `reason` is in the response, in place of the usual words of the status */
+  refuse(status: number, reason?: string): void;
   /**
    * Calls somebody, who takes the place of the far side in the call when they answer; until then the call goes on. The
    * far side learns of it by NOTIFY and leaves. Does nothing more when it is gone, or has waited too long.

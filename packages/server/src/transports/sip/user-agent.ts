@@ -268,9 +268,12 @@ export interface IncomingRefer {
   readonly isOpen: boolean;
   /** 202, then NOTIFY with 100. A REFER that is not answered within `REFER_ANSWER_LIMIT_MS` gets 480. */
   accept(): void;
-  /** 603 for a policy; 400 to 699. */
-  reject(status: number): void;
-  /** After `accept`: NOTIFY with the status of the new call; 200 and more ends the subscription. */
+  /** 603 for a policy; 400 to 699. Default of `reason`: that of the status. */
+  reject(status: number, reason?: string): void;
+  /**
+   * After `accept`: NOTIFY with the status of the new call; 200 and more ends the subscription. Nothing is sent where
+   * the peer wants no subscription (`Refer-Sub: false`).
+   */
   notify(status: number, reason: string): void;
 }
 

@@ -6,6 +6,7 @@ import type { SipDestination } from "../../../ports/sip-calls.ts";
 import type { ReferralListener, SipReferral, TransferableCall } from "../../../ports/sip/sip-transfers.ts";
 import { listCallEvents } from "../../../store/calls/call-events.ts";
 import { insertCall } from "../../../store/calls/calls.ts";
+import type { Db } from "../../../store/database/db.ts";
 import { changeDiallingRules } from "../../../store/telephony/dialling-rules.ts";
 import { setSipEnabled } from "../../../store/telephony/sip-accounts.ts";
 import { changeSipRules } from "../../../store/telephony/sip-rules.ts";
@@ -31,8 +32,14 @@ test.each([
 });
 
 describeOnBothDatabases("a REFER of the far side", (current) => {
-  async function open(wanted: { incomingRefer?: "follow" | "refuse"; prefixes?: readonly string[] } = {}) {
-    const { incomingRefer = "follow", prefixes = ["+49"] } = wanted;
+  interface Wanted {
+    readonly incomingRefer?: "follow" | "refuse";
+    readonly prefixes?: readonly string[];
+    /** The database of the part that decides. */
+    readonly breaks?: (db: Db) => Db;
+  }
+
+  async function open({ incomingRefer = "follow", prefixes = ["+49"], breaks }: Wanted = {}) {
     const { db } = current();
     const accountId = await newAccount(db);
     await setSipEnabled(db, accountId, true);
@@ -57,17 +64,22 @@ describeOnBothDatabases("a REFER of the far side", (current) => {
       hangUp: () => undefined,
     };
     const counted: string[] = [];
+    const replaced: string[] = [];
+    const warned: string[] = [];
     const referred = createIncomingRefers({
-      db,
+      db: breaks === undefined ? db : breaks(db),
       sipHost: "sip.example",
       nowMs: Date.now,
       counted: (outcome) => counted.push(outcome),
+      replaced: (id) => replaced.push(id),
       logger: {
         warn: (...given: unknown[]) => {
-          throw new Error(JSON.stringify(given));
+          if (breaks === undefined) throw new Error(JSON.stringify(given));
+          warned.push(String(given.at(-1)));
         },
       },
     });
+    const reasons: (string | undefined)[] = [];
     const refer = async (to: string, hasReplaces = false) => {
       const decided = Promise.withResolvers<
         number | { readonly destination: SipDestination; readonly listener: ReferralListener }
@@ -75,7 +87,10 @@ describeOnBothDatabases("a REFER of the far side", (current) => {
       const referral: SipReferral = {
         to,
         hasReplaces,
-        refuse: decided.resolve,
+        refuse(status, reason) {
+          reasons.push(reason);
+          decided.resolve(status);
+        },
         follow: (destination, listener) => decided.resolve({ destination, listener }),
       };
       referred(referral, call);
@@ -93,7 +108,7 @@ describeOnBothDatabases("a REFER of the far side", (current) => {
       const { rows } = await listCallEvents(db, accountId, callId, every, page);
       return rows.map(({ type, text }) => `${type}: ${text}`);
     };
-    return { db, accountId, refer, dials, events, counted };
+    return { db, accountId, callId, refer, reasons, dials, events, counted, replaced, warned };
   }
 
   it("is refused unless the account follows them, and leaves no trace then", async () => {
@@ -106,7 +121,7 @@ describeOnBothDatabases("a REFER of the far side", (current) => {
   });
 
   it("leads to the number at the trunk of the call, with its password, and is a dial of the account", async () => {
-    const { refer, dials, events, counted } = await open();
+    const { callId, refer, dials, events, counted, replaced } = await open();
     const followed = await refer(TARGET);
     if (typeof followed === "number") throw new Error(String(followed));
     const { destination, listener } = followed;
@@ -118,8 +133,10 @@ describeOnBothDatabases("a REFER of the far side", (current) => {
     expect(destination.from).toMatch(/^sip:\+49302@/);
     expect(await destination.mayRedirectTo?.("sip:+4411111@trunk.example")).toBe(false);
     expect(await destination.mayRedirectTo?.("sip:+4911111@trunk.example")).toBe(true);
+    expect(replaced).toEqual([]);
     listener.answered();
     listener.ended("NORMAL", 61_000);
+    expect(replaced).toEqual([callId]);
     await vi.waitFor(async () => {
       expect(await dials()).toMatchObject([
         { number: "+4930999999", result: "completed", talked_ms: 61_000 },
@@ -152,6 +169,27 @@ describeOnBothDatabases("a REFER of the far side", (current) => {
     expect(await refer(to, hasReplaces)).toBe(603);
     await vi.waitFor(async () => expect((await events()).join()).toContain(reason), PATIENT);
     expect([await dials(), counted]).toEqual([[], ["refused"]]);
+  });
+
+  it.each(["follow", "refuse"] as const)(
+    "to a call that is to be replaced says why in the response, where the account says %s",
+    async (incomingRefer) => {
+      const { refer, reasons } = await open({ incomingRefer });
+      expect(await refer(TARGET, true)).toBe(603);
+      expect(await refer("sip:102@trunk.example")).toBe(603);
+      expect(reasons).toEqual(["Replaces Is Not Supported", undefined]);
+    },
+  );
+
+  it("that cannot be stored is refused, and leaves no dial behind", async () => {
+    const seal = (): string => {
+      throw new Error("the disk is full");
+    };
+    const { refer, dials, events, warned } = await open({
+      breaks: (db) => ({ ...db, sealer: { ...db.sealer, seal } }),
+    });
+    expect(await refer(TARGET)).toBe(500);
+    expect([await dials(), await events(), warned]).toEqual([[], [], ["a REFER could not be decided about"]]);
   });
 
   it("counts for the limits of the day, and for a limit of the call", async () => {

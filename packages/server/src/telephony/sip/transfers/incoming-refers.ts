@@ -9,9 +9,9 @@ import { messageOf } from "../../../pacing/error-text.ts";
 import type { SipDestination } from "../../../ports/sip-calls.ts";
 import type { ReferralListener, SipReferral, TransferableCall } from "../../../ports/sip/sip-transfers.ts";
 import { advanceTransfer, insertTransfer } from "../../../store/telephony/call-transfers.ts";
-import { noteProgress, noteRefused } from "../../../store/telephony/carrier-dials.ts";
+import { noteProgress } from "../../../store/telephony/carrier-dials.ts";
 import { admitDial, readDiallingRules, type DiallingRules } from "../../../store/telephony/dialling-rules.ts";
-import type { Db } from "../../../store/database/db.ts";
+import { inTransaction, type Db } from "../../../store/database/db.ts";
 import { isSipEnabled } from "../../../store/telephony/sip-accounts.ts";
 import { readSipRules, type SipRules } from "../../../store/telephony/sip-rules.ts";
 import { numberProblem } from "../../number-rules.ts";
@@ -27,6 +27,8 @@ export const MAX_FOLLOWED = 5;
 
 /** The answer to a REFER that is not followed, whatever the reason is. */
 const DECLINED = 603;
+/** In the response to an attended transfer, which a phone system may offer only because it does not know better. */
+const NO_REPLACES = "Replaces Is Not Supported";
 
 export interface IncomingReferDeps {
   readonly db: Db;
@@ -34,6 +36,8 @@ export interface IncomingReferDeps {
   readonly nowMs: () => number;
   /** Called once for each REFER of an account that follows them, for the metrics. */
   readonly counted: (outcome: TransferOutcome) => void;
+  /** Called when somebody else has answered and has the call. */
+  readonly replaced: (callId: string) => void;
   readonly logger: Pick<Logger, "warn">;
 }
 
@@ -53,7 +57,6 @@ export function createIncomingRefers(deps: IncomingReferDeps): Referred {
 
 interface Move {
   readonly transferId: string;
-  readonly number: string;
   readonly destination: SipDestination;
 }
 
@@ -67,7 +70,7 @@ async function decide(
   const { accountId } = call.owner;
   const rules = await readSipRules(db, accountId);
   if (rules.incomingRefer !== "follow" || !(await isSipEnabled(db, accountId))) {
-    referral.refuse(DECLINED);
+    decline(referral);
     return;
   }
   const nth = followed.get(call) ?? 0;
@@ -77,22 +80,30 @@ async function decide(
       : await admitted(deps, referral, call, rules);
   if ("problem" in moved) {
     deps.counted("refused");
-    referral.refuse(DECLINED);
+    decline(referral);
     await note(deps, call, "sip.transfer_failed", `a REFER of the other side was refused: ${moved.problem}`);
     return;
   }
   followed.set(call, nth + 1);
-  await follow(deps, referral, call, moved);
+  const { transferId, destination } = moved;
+  await note(deps, call, "sip.transferring", "the other side transfers the call", { transferId });
+  referral.follow(destination, outcomesOf(deps, call, transferId));
 }
 
-/** Checks everything that can be checked before anybody is called, and counts the dial. */
+function decline(referral: SipReferral): void {
+  if (referral.hasReplaces) referral.refuse(DECLINED, NO_REPLACES);
+  else referral.refuse(DECLINED);
+}
+
+/** Checks everything that can be checked before anybody is called, and stores the transfer with its dial. */
 async function admitted(
   { db, sipHost }: IncomingReferDeps,
   { to, hasReplaces }: SipReferral,
-  { owner, peerUri }: TransferableCall,
+  call: TransferableCall,
   { dialledSrtp: srtp }: SipRules,
 ): Promise<Move | { readonly problem: string }> {
-  const { accountId } = owner;
+  const { owner, peerUri } = call;
+  const { accountId, callId } = owner;
   if (hasReplaces) return { problem: "it names a call that is to be replaced" };
   const number = numberOf(to);
   if (number === null) return { problem: "the target must be a number in E.164 form, such as +4930123456" };
@@ -101,8 +112,21 @@ async function admitted(
   if (forbidden !== null) return { problem: `the target ${forbidden}` };
   const ground = await readSipGround(db, sipHost, { owner, peerUri });
   if (ground === null) return { problem: "the call does not exist" };
+  if (call.isOver) return { problem: "the call has ended" };
   const transferId = randomUUID();
-  const admission = await admitDial(db, accountId, { callId: transferId, carrier: "sip", number }, rules);
+  // Both or neither: a dial without a transfer would stay without a result, and count for the limits of the day.
+  const admission = await inTransaction(db, async (tx) => {
+    const dial = await admitDial(tx, accountId, { callId: transferId, carrier: "sip", number }, rules);
+    const transfer = {
+      transferId,
+      callId,
+      carrier: "sip",
+      carrierCallId: callId,
+      order: { to: number },
+    } as const;
+    if (dial.kind === "admitted") await insertTransfer(tx, accountId, transfer);
+    return dial;
+  });
   if (admission.kind !== "admitted") {
     const limit = admission.kind === "calls" ? "dialled calls" : "dialled minutes";
     return { problem: `the account's limit of ${limit} within 24 hours is reached` };
@@ -117,7 +141,7 @@ async function admitted(
     srtp,
     mayRedirectTo: (uri) => mayRedirect(uri, rules),
   };
-  return { transferId, number, destination };
+  return { transferId, destination };
 }
 
 function mayRedirect(uri: string, { allowedPrefixes }: DiallingRules): boolean {
@@ -130,29 +154,6 @@ export function numberOf(uri: string): string | null {
   const user = /^sips?:([^@;?]+)@/i.exec(uri)?.[1] ?? /^tel:([^;?]+)/i.exec(uri)?.[1] ?? "";
   const digits = user.replaceAll(/%2B/gi, "+").replaceAll(/[-.()]/g, "");
   return /^\+[1-9]\d{1,14}$/.test(digits) ? digits : null;
-}
-
-async function follow(
-  deps: IncomingReferDeps,
-  referral: SipReferral,
-  call: TransferableCall,
-  { transferId, number, destination }: Move,
-): Promise<void> {
-  const { db } = deps;
-  const { accountId, callId } = call.owner;
-  if (call.isOver) {
-    await noteRefused(db, accountId, transferId, "the call has ended");
-    return;
-  }
-  await insertTransfer(db, accountId, {
-    transferId,
-    callId,
-    carrier: "sip",
-    carrierCallId: callId,
-    order: { to: number },
-  });
-  await note(deps, call, "sip.transferring", "the other side transfers the call", { transferId });
-  referral.follow(destination, outcomesOf(deps, call, transferId));
 }
 
 /** Stores what becomes of it. What cannot be stored is logged: the call goes on. */
@@ -177,16 +178,17 @@ function outcomesOf(deps: IncomingReferDeps, call: TransferableCall, transferId:
   return {
     answered() {
       deps.counted("connected");
+      deps.replaced(callId);
       progress({ isAnswered: true, result: null, detail: null, talkedMs: null });
       advance("connected");
-      store(note(deps, call, "sip.transferred", "the other side has transferred the call", { by: "INVITE" }));
+      void note(deps, call, "sip.transferred", "the other side has transferred the call", { by: "INVITE" });
     },
     failed(termination, detail) {
       deps.counted("failed");
       progress({ isAnswered: false, result: RESULTS[termination], detail, talkedMs: null });
       advance("failed", detail);
       const text = "the transfer by the other side has failed";
-      store(note(deps, call, "sip.transfer_failed", text, { termination, detail }));
+      void note(deps, call, "sip.transfer_failed", text, { termination, detail });
     },
     ended(termination, talkedMs) {
       const result = RESULTS[termination];
@@ -195,6 +197,7 @@ function outcomesOf(deps: IncomingReferDeps, call: TransferableCall, transferId:
   };
 }
 
+/** A note that cannot be stored changes nothing of the transfer. Never rejects. */
 async function note(
   deps: IncomingReferDeps,
   { owner }: TransferableCall,
@@ -203,5 +206,10 @@ async function note(
   extras: object = {},
 ): Promise<void> {
   const severity = type === "sip.transfer_failed" ? "warning" : "info";
-  await noteTransfer(deps, owner.accountId, owner.callId, { severity, type, text, extras });
+  const { accountId, callId } = owner;
+  try {
+    await noteTransfer(deps, accountId, callId, { severity, type, text, extras });
+  } catch (error) {
+    deps.logger.warn({ callId, error: messageOf(error) }, "an event of a transfer could not be stored");
+  }
 }

@@ -47,7 +47,7 @@ export interface AgentContext {
 export const ALLOW = "INVITE, ACK, CANCEL, BYE, OPTIONS, PRACK, UPDATE, INFO, REFER, NOTIFY";
 /** Methods that are known and not allowed where they came. */
 export const OTHER_METHODS: ReadonlySet<string> = new Set(["REGISTER", "SUBSCRIBE", "PUBLISH", "MESSAGE"]);
-export const SUPPORTED_OPTIONS: readonly string[] = ["timer", "100rel"];
+export const SUPPORTED_OPTIONS: readonly string[] = ["timer", "100rel", "norefersub"];
 
 /** Fields that say what we can do. */
 export const ABILITIES: readonly SipHeader[] = [

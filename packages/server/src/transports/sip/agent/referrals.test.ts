@@ -135,4 +135,72 @@ describe("a REFER of the peer", () => {
     await world.clock.advance(120_000);
     expect(world.clock.pending()).toBe(0);
   });
+
+  it("without a subscription gets no NOTIFY, and the next one is taken after its outcome", async () => {
+    const { world, call, callee } = await open();
+    const heard = listener();
+    const sent = world.network.carried.length;
+    call.refer(TO, heard, { headers: [{ name: "Refer-Sub", value: "False" }] });
+    await world.clock.advance(500);
+    callee.refers[0]?.accept();
+    await world.clock.advance(500);
+    callee.refers[0]?.notify(180, "Ringing");
+    callee.refers[0]?.notify(200, "OK");
+    await world.clock.advance(500);
+    const texts = world.network.carried.slice(sent).map(({ text }) => text);
+    expect(texts.find((text) => text.startsWith("SIP/2.0 202"))).toMatch(/^Refer-Sub: false\r$/m);
+    expect(texts.filter((text) => text.startsWith("NOTIFY"))).toEqual([]);
+    expect(heard.events).toEqual(["responded 202"]);
+    call.refer(TO, listener());
+    await world.clock.advance(500);
+    expect(callee.refers).toHaveLength(2);
+  });
+
+  it("says that it takes them without a subscription, and answers with NOTIFY unless that was asked for", async () => {
+    const { world, call, callee } = await open();
+    const sent = world.network.carried.length;
+    expect(world.network.carried.map(({ text }) => text).join("")).toMatch(/^Supported: .*\bnorefersub\b/m);
+    const heard = listener();
+    call.refer(TO, heard, { headers: [{ name: "Refer-Sub", value: "true" }] });
+    await world.clock.advance(500);
+    callee.refers[0]?.accept();
+    await world.clock.advance(500);
+    expect(heard.events).toEqual(["responded 202", "100 false"]);
+    const texts = world.network.carried.slice(sent).map(({ text }) => text);
+    expect(texts.find((text) => text.startsWith("SIP/2.0 202"))).not.toMatch(/^Refer-Sub/im);
+  });
+
+  it.each([
+    ["sip:a@b?Replaces=x", true],
+    ["sip:a@b?Subject=x&REPLACES=y", true],
+    ["sip:a@b?Repl%61ces=y", true],
+    ["sip:a?replaces=x@b", false],
+    ["sip:a@b;replaces=x", false],
+    ["sip:a@b?Subject=replaces", false],
+    ["tel:+4930", false],
+  ])("to %s replaces a call: %s", async (to, hasReplaces) => {
+    const { world, call, callee } = await open();
+    call.refer(to, listener());
+    await world.clock.advance(500);
+    expect(callee.refers[0]?.hasReplaces).toBe(hasReplaces);
+  });
+
+  it("for another request than INVITE is refused, and words of the application are in a refusal", async () => {
+    const { world, call, callee } = await open();
+    const sent = world.network.carried.length;
+    call.refer(`${TO};method=BYE`, listener());
+    call.refer(`${TO};method=invite`, listener());
+    await world.clock.advance(500);
+    expect(callee.refers).toHaveLength(1);
+    callee.refers[0]?.reject(603, "Not here");
+    await world.clock.advance(500);
+    const statuses = world.network.carried
+      .slice(sent)
+      .flatMap(({ text }) => /^SIP\/2\.0 (?!2).*(?=\r)/.exec(text)?.[0] ?? []);
+    // A REFER may be repeated before its answer comes, which is then repeated too.
+    expect([...new Set(statuses)]).toEqual([
+      "SIP/2.0 400 Refer-To asks for a request that is not sent",
+      "SIP/2.0 603 Not here",
+    ]);
+  });
 });

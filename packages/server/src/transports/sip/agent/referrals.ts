@@ -1,4 +1,4 @@
-/** REFER in both directions, with NOTIFY (RFC 3515). */
+/** REFER in both directions, with NOTIFY (RFC 3515), or without it where the peer does not want it (RFC 4488). */
 
 import { headerOf, listOf } from "../message/headers.ts";
 import type { SipRequest } from "../message/message.ts";
@@ -24,6 +24,9 @@ export const REFER_ANSWER_LIMIT_MS = 20_000;
 export const MAX_REFERS = 3;
 export const REFER_WINDOW_MS = 10_000;
 const RETRY_AFTER_S = "10";
+
+/** There is no subscription, so no NOTIFY follows. */
+const NO_NOTIFY: SipHeader = { name: "refer-sub", value: "false" };
 
 const TEL_URI = /^tel:[+0-9*#().-]{1,64}$/i;
 
@@ -111,8 +114,8 @@ export class Referrals {
   /** REFER of the peer. */
   received(request: SipRequest, transaction: ServerTransaction): void {
     const target = readTarget(request);
-    if (target === null) {
-      transaction.answer({ status: 400, reason: "Refer-To is not well-formed" });
+    if ("problem" in target) {
+      transaction.answer({ status: 400, reason: target.problem });
       return;
     }
     if (this.#hasOpenRefer) {
@@ -143,6 +146,7 @@ export class Referrals {
   #incoming(request: SipRequest, transaction: ServerTransaction, target: Target): IncomingRefer {
     const { contact, call } = this.#parts;
     const id = String(request.cseq.number);
+    const wantsNoNotify = /^false\s*(?:;|$)/i.test(headerOf(request, "refer-sub")?.trim() ?? "");
     let isOpen = false;
     const notify = (status: number, reason: string) => {
       if (!isOpen || call.isOver) return;
@@ -150,7 +154,7 @@ export class Referrals {
         isOpen = false;
         this.#hasOpenRefer = false;
       }
-      this.#notify(id, status, reason);
+      if (!wantsNoNotify) this.#notify(id, status, reason);
     };
     const answer = (parts: ResponseParts): void => {
       if (!transaction.isOpen) throw new Error("the transfer was answered before");
@@ -169,12 +173,12 @@ export class Referrals {
         return transaction.isOpen && !call.isOver;
       },
       accept: () => {
-        answer({ status: 202, headers: [contact] });
+        answer({ status: 202, headers: wantsNoNotify ? [contact, NO_NOTIFY] : [contact] });
         isOpen = true;
         notify(100, reasonOf(100));
       },
-      reject: (status) => {
-        answer({ status });
+      reject: (status, reason) => {
+        answer(reason === undefined ? { status } : { status, reason });
         this.#hasOpenRefer = false;
       },
       notify,
@@ -213,13 +217,31 @@ export class Referrals {
 
 type Target = Pick<IncomingRefer, "to" | "referredBy" | "hasReplaces">;
 
-function readTarget(request: SipRequest): Target | null {
+const MALFORMED = { problem: "Refer-To is not well-formed" } as const;
+
+function readTarget(request: SipRequest): Target | { readonly problem: string } {
   const values = listOf(request, "refer-to");
   const address = values?.length === 1 ? parseNameAddr(values[0] ?? "") : null;
-  if (address === null) return null;
+  if (address === null) return MALFORMED;
   const referredBy = parseNameAddr(headerOf(request, "referred-by") ?? "")?.uri ?? null;
   if (schemeOf(address.uri) === "tel") return { to: address.uri, referredBy, hasReplaces: false };
   const uri = parseUri(address.uri);
-  if (uri === null) return null;
-  return { to: uriText(uri), referredBy, hasReplaces: /[?&]replaces=/i.test(address.uri) };
+  if (uri === null) return MALFORMED;
+  const method = uri.parameters.get("method")?.toUpperCase() ?? "INVITE";
+  if (method !== "INVITE") return { problem: "Refer-To asks for a request that is not sent" };
+  return { to: uriText(uri), referredBy, hasReplaces: hasReplaces(address.uri) };
+}
+
+/** Names of header fields in a URI may be escaped, as in `Repl%61ces`. */
+function hasReplaces(uri: string): boolean {
+  const [, ...headers] = uri.slice(uri.indexOf("@") + 1).split("?");
+  return headers
+    .join("?")
+    .split("&")
+    .some((field) => {
+      const name = (field.split("=")[0] ?? "").replaceAll(/%([0-9a-f]{2})/gi, (_whole, hex: string) =>
+        String.fromCharCode(Number.parseInt(hex, 16)),
+      );
+      return name.trim().toLowerCase() === "replaces";
+    });
 }

@@ -231,7 +231,7 @@ export class SipCalls implements SipDialler, SipTransfers {
       to,
       hasReplaces,
       // The far side has hung up, or has waited too long for an answer.
-      refuse: (status) => (refer.isOpen ? refer.reject(status) : undefined),
+      refuse: (status, reason) => (refer.isOpen ? refer.reject(status, reason) : undefined),
       follow: (destination, listener) => this.#dials.follow(call, refer, destination, listener),
     };
   }
