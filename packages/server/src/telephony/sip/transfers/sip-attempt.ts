@@ -7,6 +7,7 @@ import type { HoldMusic, SipTransfers, TransferableCall } from "../../../ports/s
 import type { LiveCalls } from "../../../runner/live-calls.ts";
 import type { Db } from "../../../store/database/db.ts";
 import type { DiallingRules } from "../../../store/telephony/dialling-rules.ts";
+import type { SipRules } from "../../../store/telephony/sip-rules.ts";
 import type { TransferOutcome } from "../../transfers/transfer-calls.ts";
 import { noteTransfer, type TransferNote } from "../../transfers/transfer-notes.ts";
 import type { TransferTool } from "../../transfers/transfer-order.ts";
@@ -35,6 +36,7 @@ export interface Attempt {
   readonly call: TransferableCall;
   readonly order: SipTransferOrder;
   readonly rules: DiallingRules;
+  readonly dialledSrtp: SipRules["dialledSrtp"];
 }
 
 /** `failure` is in words for the model, as the end of a sentence; `detail` may be from the network. */

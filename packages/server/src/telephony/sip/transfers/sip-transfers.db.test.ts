@@ -8,6 +8,7 @@ import type { ToolInvocation } from "../../../ports/tool-invoker.ts";
 import type { CreateCallInput } from "../../../lifecycle/api.ts";
 import { listCallEvents } from "../../../store/calls/call-events.ts";
 import { insertCall } from "../../../store/calls/calls.ts";
+import type { Db } from "../../../store/database/db.ts";
 import { eraseTransfersOf, getTransfer } from "../../../store/telephony/call-transfers.ts";
 import { changeDiallingRules } from "../../../store/telephony/dialling-rules.ts";
 import { newCall } from "../../../store/testing/calls.ts";
@@ -26,7 +27,7 @@ interface Dial {
 }
 
 describeOnBothDatabases("transfers over SIP", (current) => {
-  async function open(outcome: ReferOutcome = DONE) {
+  async function open(outcome: ReferOutcome = DONE, ofTransfers: (db: Db) => Db = (db) => db) {
     const { db } = current();
     const accountId = await newAccount(db);
     const outgoing = { to: "sip:+49301@trunk.example", from: "+49302", username: "u", password: "p" };
@@ -60,7 +61,7 @@ describeOnBothDatabases("transfers over SIP", (current) => {
     const created: CreateCallInput[] = [];
     const counted: string[] = [];
     const transfer = createSipTransfers({
-      db,
+      db: ofTransfers(db),
       sipHost: "sip.example",
       transfers,
       consultations: openConsultations({ transfers, endConversation: () => undefined }),
@@ -114,6 +115,15 @@ describeOnBothDatabases("transfers over SIP", (current) => {
     expect(done.at(-1)).toBe("resume");
     expect(await dials()).toMatchObject([{ result: "failed" }]);
     expect(counted).toEqual(["failed"]);
+  });
+
+  it("that cannot be stored leave no dial behind", async () => {
+    const seal = (): string => {
+      throw new Error("the disk is full");
+    };
+    const { done, run, dials } = await open(DONE, (db) => ({ ...db, sealer: { ...db.sealer, seal } }));
+    await expect(run()).rejects.toThrow("the disk is full");
+    expect([await dials(), done]).toEqual([[], []]);
   });
 
   it("that are refused by the far side cost nothing", async () => {

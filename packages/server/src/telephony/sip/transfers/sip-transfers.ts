@@ -10,6 +10,7 @@ import type { TransferableCall } from "../../../ports/sip/sip-transfers.ts";
 import type { ToolInvocation } from "../../../ports/tool-invoker.ts";
 import { advanceTransfer, insertTransfer } from "../../../store/telephony/call-transfers.ts";
 import { noteProgress, noteRefused } from "../../../store/telephony/carrier-dials.ts";
+import { inTransaction } from "../../../store/database/db.ts";
 import { admitDial, readDiallingRules } from "../../../store/telephony/dialling-rules.ts";
 import { readSipRules } from "../../../store/telephony/sip-rules.ts";
 import { numberProblem } from "../../number-rules.ts";
@@ -68,11 +69,25 @@ async function admitted(
   const forbidden = numberProblem(order.address, rules.allowedPrefixes, order.chosenBy);
   if (forbidden !== null) return refused(`target ${forbidden}`);
   const transferId = randomUUID();
-  const attempt = { transferId, tool, call, order, rules } as const;
+  const { callId } = call.owner;
+  const { dialledSrtp } = await readSipRules(db, accountId);
+  const attempt = { transferId, tool, call, order, rules, dialledSrtp } as const;
   // A warm transfer creates a call, which is counted as every call that is dialled.
   if (isWarm) return attempt;
   const dial = { callId: transferId, carrier: "sip", number: order.address } as const;
-  const admission = await admitDial(db, accountId, dial, rules);
+  const stored = {
+    transferId,
+    callId,
+    carrier: "sip",
+    carrierCallId: callId,
+    order: { to: order.to },
+  } as const;
+  // Both or neither: a dial without a transfer would stay without a result.
+  const admission = await inTransaction(db, async (tx) => {
+    const admitting = await admitDial(tx, accountId, dial, rules);
+    if (admitting.kind === "admitted") await insertTransfer(tx, accountId, stored);
+    return admitting;
+  });
   if (admission.kind === "admitted") return attempt;
   const limit = admission.kind === "calls" ? "dialled calls" : "dialled minutes";
   return refused(`the account's limit of ${limit} within 24 hours is reached`);
@@ -127,21 +142,10 @@ async function coldTransfer(
 ): Promise<Connected> {
   const { db } = deps;
   const { transferId, call, order } = attempt;
-  const { accountId, callId } = call.owner;
-  if (signal.aborted) {
-    await noteRefused(db, accountId, transferId, "the call has ended");
-    return { failure: "the call has ended", detail: "" };
-  }
-  const { to } = order;
-  await insertTransfer(db, accountId, {
-    transferId,
-    callId,
-    carrier: "sip",
-    carrierCallId: callId,
-    order: { to },
-  });
-  const connected =
-    order.by === "REFER" ? await byRefer(deps, attempt) : await byInvite(deps, attempt, signal);
+  const { accountId } = call.owner;
+  const connected = signal.aborted
+    ? await nobodyDialled(deps, attempt)
+    : await (order.by === "REFER" ? byRefer(deps, attempt) : byInvite(deps, attempt, signal));
   const isConnected = "by" in connected;
   await advanceTransfer(db, accountId, transferId, {
     from: ["requested"],
@@ -149,6 +153,12 @@ async function coldTransfer(
     ...(isConnected ? {} : { failure: connected.failure }),
   });
   return connected;
+}
+
+async function nobodyDialled({ db }: SipTransferDeps, { transferId, call }: Attempt): Promise<Connected> {
+  const reason = "the call has ended";
+  await noteRefused(db, call.owner.accountId, transferId, reason);
+  return { failure: reason, detail: "" };
 }
 
 /** The other side calls the target, so nobody here knows how long the two talk. */
@@ -170,7 +180,7 @@ async function byRefer(deps: SipTransferDeps, { transferId, call, order }: Attem
 /** The service calls the target, and stays between the two. */
 async function byInvite(
   deps: SipTransferDeps,
-  { transferId, call, order, rules }: Attempt,
+  { transferId, call, order, rules, dialledSrtp: srtp }: Attempt,
   signal: AbortSignal,
 ): Promise<Connected> {
   const { db, logger } = deps;
@@ -181,7 +191,6 @@ async function byInvite(
     });
   };
   const { to, from, credentials, inviteHeaders: headers } = order;
-  const { dialledSrtp: srtp } = await readSipRules(db, accountId);
   const destination = {
     to,
     from,
