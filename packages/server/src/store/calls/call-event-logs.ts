@@ -8,7 +8,8 @@ import { preparedStatement } from "../database/prepared-statements.ts";
 
 /**
  * Stores the whole log of a failed call; any JSON. A later log replaces it. It is sealed as a whole, because it
- * contains the call's plan. False: the account has no such call.
+ * contains the call's plan. False: the account has no such call, or its plan was erased: it quotes another call, which was
+ * deleted.
  */
 export async function saveEventLog(db: Db, accountId: string, callId: string, log: object): Promise<boolean> {
   const sealed = db.sealer.seal(JSON.stringify(log), logContext(callId));
@@ -16,6 +17,8 @@ export async function saveEventLog(db: Db, accountId: string, callId: string, lo
     insert into call_event_logs (call_id, account_id, sealed_log, created_at)
     select id, account_id, ${sealed}, ${new Date()}::timestamptz
     from calls where id = ${callId} and account_id = ${accountId}
+      and (consultation_of is null or settings ->> 'systemPrompt' is not null)
+    for share
     on conflict (call_id) do update set sealed_log = excluded.sealed_log, created_at = excluded.created_at`.execute(
     db.query,
   );

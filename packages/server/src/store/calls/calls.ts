@@ -105,11 +105,12 @@ export interface CallRow {
 /**
  * Writes the call, its first stage with its tools, its initial messages, the agent's counter and the webhook deliveries
  * with one statement.
- * @throws AgentGoneError when the account no longer has this agent; nothing is written.
+ * @throws AgentGoneError when the account no longer has this agent; nothing is written. The same for a conversation about
+ * a call that was deleted, whose words its instructions quote.
  * @throws MaskedValueError when a header value is one that only an answer can hold.
  */
 export async function insertCall(db: Db, accountId: string, call: NewCall): Promise<void> {
-  const { callId, stage } = call;
+  const { callId, stage, consultationOf = null } = call;
   refuseMaskedValues(call.settings);
   const settings = sealDocument(db.sealer, call.settings, callContext(callId));
   const stageSettings = sealDocument(db.sealer, stage.settings, stageContext(stage.stageId));
@@ -120,6 +121,8 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
     with counted as (
       update agents set calls_count = calls_count + 1
       where id = ${call.agentId}::uuid and account_id = ${accountId} and deleted_at is null returning id
+    ), caller as (
+      select id from calls where id = ${consultationOf}::uuid and account_id = ${accountId} for key share
     ), created as (
       insert into calls (id, account_id, agent_id, agent_revision_id, node_id, created_at, join_deadline_at,
         medium_kind, voice_id, join_token_hash, sealed_join_token, settings, sealed_secrets, sealed_plan, metadata, search_text,
@@ -132,8 +135,9 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
         ${db.sealer.seal(JSON.stringify(call.plan), planContext(callId))}, ${toJsonText(call.metadata)}::jsonb,
         ${callSearchText(accountId, call)},
         ${call.requestContext === null ? null : toJsonText(call.requestContext)}::json, ${call.isOfConsole ?? false}::boolean,
-        ${call.consultationOf ?? null}::uuid
-      where ${call.agentId}::uuid is null or exists (select 1 from counted) returning ${ownCallColumns}
+        ${consultationOf}::uuid
+      where (${call.agentId}::uuid is null or exists (select 1 from counted))
+        and (${consultationOf}::uuid is null or exists (select 1 from caller)) returning ${ownCallColumns}
     ), notified as (
       ${insertDeliveries("created", "call.started", sql`calls.created_at`)}
     ), stage as (
@@ -153,7 +157,9 @@ export async function insertCall(db: Db, accountId: string, call: NewCall): Prom
         metadata json)
     )
     select id from created`.execute(db.query);
-  if (inserted.rows.length === 0) throw new AgentGoneError("The agent does not exist.");
+  if (inserted.rows.length > 0) return;
+  if (consultationOf !== null) throw new Error("The call that the conversation is about was deleted.");
+  throw new AgentGoneError("The agent does not exist.");
 }
 
 /** One member has another name in requests, which the error uses. */

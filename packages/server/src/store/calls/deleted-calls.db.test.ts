@@ -298,6 +298,12 @@ describeOnBothDatabases("deleted calls", (current) => {
     });
     const logs = await sql`select 1 from call_event_logs where call_id = ${about.callId}`.execute(db.query);
     expect(logs.rows).toEqual([]);
+    // A conversation that goes on, and one that is only about to begin, have the words in memory.
+    expect(await saveEventLog(db, accountId, about.callId, { plan })).toBe(false);
+    expect(await saveEventLog(db, accountId, other.callId, { plan })).toBe(true);
+    const late = newCall({ settings, plan, consultationOf: caller.callId });
+    await expect(insertCall(db, accountId, late)).rejects.toThrow("was deleted");
+    expect(await getCall(db, accountId, late.callId)).toBeNull();
     // Metadata alone make no call a conversation about another one.
     expect((await getCall(db, accountId, other.callId))?.settings).toEqual(settings);
   });
