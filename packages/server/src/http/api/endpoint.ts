@@ -26,6 +26,7 @@ import type { CursorSigner } from "./cursor.ts";
 import type { ConcurrencyLimit } from "../../pacing/concurrency-limit.ts";
 import type { FindClientJoin } from "../joins/wrong-tokens.ts";
 import type { HttpDeps } from "../deps.ts";
+import type { CheckedReply } from "../telephony/wrong-signatures.ts";
 import type { ReadHeaders } from "./headers.ts";
 import { isJsonType, isStorable, parseJsonBody } from "./json-body.ts";
 import { parseLongBody } from "./long-body.ts";
@@ -41,6 +42,8 @@ export interface HandlerDeps {
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
   readonly findJoin: FindClientJoin;
+  /** Of all routes that carriers request. */
+  readonly checkSigned: CheckedReply;
   readonly operator: OperatorCheck;
   /** By account. */
   readonly toolTests: ConcurrencyLimit;
@@ -68,6 +71,7 @@ export interface HandlerInput<N extends RouteName> {
   readonly change: RunChange;
   /** The request as it was received, for signatures over all of it. */
   readonly received: ReceivedRequest;
+  readonly clientAddress: string;
   /** For `pageAnswer`; its query is the parsed one. */
   readonly list: ListRequest;
 }
@@ -186,7 +190,8 @@ export async function answerRoute<N extends RouteName>(
   const change = runChange(deps.http.store.db, audited);
   const operator = { accountId, key: operatorKey, clientAddress };
   const received = { ...request.sent, body: request.body };
-  const input = { accountId, keyPrefix, ...given, accept, operator, traceParent, change, received, list };
+  const sender = { operator, traceParent, received, clientAddress };
+  const input = { accountId, keyPrefix, ...given, ...sender, accept, change, list };
   const result = await handler(input, deps);
   if ("stream" in result) return { status: result.status, headers: result.headers, body: result.stream };
   if ("text" in result) return { status: result.status, headers: result.headers, body: result.text };

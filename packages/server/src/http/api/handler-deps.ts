@@ -3,6 +3,7 @@
 import { ConcurrencyLimit } from "../../pacing/concurrency-limit.ts";
 import type { HttpDeps } from "../deps.ts";
 import { limitWrongTokens } from "../joins/wrong-tokens.ts";
+import { limitWrongSignatures } from "../telephony/wrong-signatures.ts";
 import { cursorSigner } from "./cursor.ts";
 import type { HandlerDeps } from "./endpoint.ts";
 import { operatorCheck } from "./operator.ts";
@@ -20,6 +21,7 @@ export function handlerDepsOf(
   return {
     http: deps,
     findJoin: limitWrongTokens(deps.findJoin, deps.nowMs),
+    checkSigned: limitWrongSignatures(deps.nowMs),
     operator: operatorCheck(deps.engines.operatorKey, deps.nowMs),
     toolTests: new ConcurrencyLimit(MAX_TOOL_TESTS),
     sipChecks: new ConcurrencyLimit(MAX_SIP_CHECKS),

@@ -16,7 +16,8 @@ import {
   type TelephonyConfig,
   type TelephonyConfigs,
 } from "../../store/telephony/telephony-configs.ts";
-import type { Handler, HandlerInput, HandlersOf } from "../api/endpoint.ts";
+import type { CalledParty } from "../../telephony/api.ts";
+import type { Handler, HandlerDeps, HandlerInput, HandlersOf } from "../api/endpoint.ts";
 import { telephonyResource } from "../resources/carrier-resources.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
 import { carrierAnswer, signedBy } from "../telephony/carrier-answers.ts";
@@ -81,13 +82,21 @@ const checkTelephonyConfigRoute: Handler<"checkTelephonyConfig"> = async (
   return { status: 200, json: { ok: errors.length === 0, findings: [...errors, ...warnings] } };
 };
 
-const answerCarrierRoute: Handler<"answerCarrier"> = async ({ params, received }, deps) =>
-  carrierAnswer(await deps.http.carriers.answerCall({ agentId: params.agent_id }, signedBy(received, deps)));
+const answerCarrierRoute: Handler<"answerCarrier"> = async ({ params, ...request }, deps) =>
+  answered(deps, request, params.agent_id, { agentId: params.agent_id });
 
-const answerCarrierNumberRoute: Handler<"answerCarrierNumber"> = async ({ params, received }, deps) =>
-  carrierAnswer(
-    await deps.http.carriers.answerCall({ accountId: params.account_id }, signedBy(received, deps)),
-  );
+const answerCarrierNumberRoute: Handler<"answerCarrierNumber"> = async ({ params, ...request }, deps) =>
+  answered(deps, request, params.account_id, { accountId: params.account_id });
+
+async function answered(
+  deps: HandlerDeps,
+  { received, clientAddress }: Pick<HandlerInput<"answerCarrier">, "received" | "clientAddress">,
+  targetId: string,
+  called: CalledParty,
+) {
+  const answer = () => deps.http.carriers.answerCall(called, signedBy(received, deps));
+  return carrierAnswer(await deps.checkSigned(clientAddress, targetId, answer));
+}
 
 export const telephonyHandlers: HandlersOf<typeof telephonyRoutes> = {
   getTelephonyConfig: getTelephonyConfigRoute,

@@ -6,14 +6,13 @@ import type { CarrierReply } from "../../telephony/api.ts";
 import type { HandlerDeps } from "../api/endpoint.ts";
 import type { PlainRequest, PlainRoute } from "../pages/plain-routes.ts";
 import { plainAnswer, signedBy } from "./carrier-answers.ts";
-import { limitWrongSignatures } from "./wrong-signatures.ts";
 
 /** Callbacks have about 40 fields. */
 const MAX_CALLBACK_BYTES = 64 * 1024;
 
 export function carrierCallbackRoutes(deps: HandlerDeps): PlainRoute[] {
   const { carriers } = deps.http;
-  const checked = limitWrongSignatures(deps.http.nowMs);
+  const checked = deps.checkSigned;
   const route = (
     path: string,
     answer: (callId: string, request: CarrierRequest) => Promise<CarrierReply>,

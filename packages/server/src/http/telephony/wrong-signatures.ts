@@ -7,9 +7,12 @@
 import type { CarrierReply } from "../../telephony/api.ts";
 import { clientOf, MAX_BUCKETS, rateLimit, rateLimited } from "../api/rate-limit.ts";
 
-/** About one call or transfer, of one client. A call has at most a few requests a second. */
+/** About one call, transfer, agent or account, of one client. A call has at most a few requests a second. */
 export const WRONG_OF_ONE_PER_SECOND = 20;
-/** About calls that are not known, of a client that has sent no right signature lately. */
+/**
+ * About calls that are not known, of a client that has sent no right signature lately. Webhooks of calls that come in
+ * count here as well: known and unknown agents must look alike.
+ */
 export const UNKNOWN_PER_SECOND = 20;
 /** Of one client altogether. Bounds the work of the database; each of them costs one or two queries by a key. */
 export const WRONG_OF_CLIENT_PER_SECOND = 500;
