@@ -137,7 +137,8 @@ export class SocketLine {
     this.#socket.close(code, cutReason(reason));
     this.#socket.resume();
     this.#closeWait = setTimeout(() => {
-      this.#socket.terminate();
+      // After a standstill of this process, the close frame of the other side may have arrived: that is read first.
+      setImmediate(() => this.#socket.terminate());
     }, CLOSE_WAIT_MS);
   }
 

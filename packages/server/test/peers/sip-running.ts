@@ -17,6 +17,7 @@ export const LIKE = 0.79;
 /** Samples: half of what the caller says. */
 const LEAST_SPOKEN = 0.7 * SPEECH_RATE_HZ;
 const QUIET = 600;
+const SAY_AGAIN_MS = 10_000;
 
 export const recording = (samples: Int16Array): Recorded => ({ samples, rateHz: SPEECH_RATE_HZ });
 
@@ -79,6 +80,27 @@ export class SipRunning {
     await vi.waitFor(async () => {
       const roles = (await this.service.messages(callId)).map(({ role }) => role);
       assert.ok(roles.includes("MESSAGE_ROLE_AGENT"), "the agent has said nothing");
+    }, PATIENT);
+  }
+
+  /**
+   * The far side has heard the agent. Each time that a busy machine has torn it apart, the agent says it again.
+   *
+   * @param heard everything so far
+   */
+  async agentIsHeard(callId: string, heard: () => Recorded): Promise<void> {
+    await this.agentHasSpoken(callId);
+    let askedAtMs = performance.now();
+    await vi.waitFor(async () => {
+      const like = aligned(recording(AGENT), heard());
+      if (like > LIKE) return;
+      if (performance.now() - askedAtMs >= SAY_AGAIN_MS) {
+        askedAtMs = performance.now();
+        const message = { type: "forced_agent_message", content: "Again." };
+        const sent = await this.service.ask("POST", `/api/calls/${callId}/send_data_message`, message);
+        assert.equal(sent.status, 204);
+      }
+      throw new Error(`what was heard has a likeness of ${String(like)}`);
     }, PATIENT);
   }
 
