@@ -64,6 +64,28 @@ describe.skipIf(!HAS_CONSOLE)("SIP", () => {
     expect(await phone.complaints()).toEqual([]);
   });
 
+  test("the rules for calls are changed, and say what follows from them", async () => {
+    const { page, api } = open;
+    await open.visit("/telephony?view=sip");
+    const form = page.getByRole("form", { name: "SIP rules" });
+    await form.getByText("Answered with 603").waitFor();
+    await form.getByLabel("Transfers by the other side (REFER)").selectOption("follow");
+    await form.getByText(/needs a list of prefixes/).waitFor();
+    await form.getByLabel("Encrypted media (SRTP) of dialled calls over TLS").selectOption("preferred");
+    await form.getByRole("button", { name: "Save SIP rules" }).click();
+    await page.getByText("SIP rules saved.").first().waitFor();
+    expect(await api.fetch("GET", "/api/sip/rules")).toEqual({
+      incomingRefer: "follow",
+      dialledSrtp: "preferred",
+    });
+    await open.screenshot("sip-rules");
+    expect(await open.findings()).toEqual([]);
+    await phone.visit("/telephony?view=sip");
+    await phone.page.getByRole("button", { name: "Save SIP rules" }).waitFor();
+    await phone.screenshot("sip-rules-phone");
+    expect(await phone.complaints()).toEqual([]);
+  });
+
   test("a registration shows what its registrar answered, and is checked", async () => {
     const { page, api } = open;
     await api.fetch("POST", "/api/sip/registrations", {

@@ -12,6 +12,18 @@ import { useToast } from "../../ui/toast.tsx";
 
 const PATH = "/api/sip/rules";
 
+/** What follows from each choice. */
+const REFER_HINTS: Readonly<Record<Rules["incomingRefer"], string>> = {
+  refuse: "Answered with 603. The agent and the other side go on talking.",
+  follow:
+    "The agent talks with the new number. This needs a list of prefixes in the dialling rules, and counts for their limits.",
+};
+const SRTP_HINTS: Readonly<Record<Rules["dialledSrtp"], string>> = {
+  required: "A call whose other side refuses encryption fails.",
+  preferred: "Where encryption is refused, the call is dialled again without it.",
+  off: "Dialled calls are not encrypted.",
+};
+
 export function SipRules() {
   const { data, error, refetch } = useRead(PATH, {});
   if (data === undefined) {
@@ -39,7 +51,7 @@ function RulesForm({ rules }: { readonly rules: Rules }) {
         <SelectField
           label="Transfers by the other side (REFER)"
           path="incomingRefer"
-          hint="Followed transfers need a prefix in the dialling rules, and count for their limits."
+          hint={REFER_HINTS[draft.incomingRefer]}
           value={draft.incomingRefer}
           choices={[
             { value: "refuse", label: "Refuse" },
@@ -50,10 +62,11 @@ function RulesForm({ rules }: { readonly rules: Rules }) {
         <SelectField
           label="Encrypted media (SRTP) of dialled calls over TLS"
           path="dialledSrtp"
+          hint={SRTP_HINTS[draft.dialledSrtp]}
           value={draft.dialledSrtp}
           choices={[
             { value: "required", label: "Required" },
-            { value: "preferred", label: "Preferred: call again without it when it is refused" },
+            { value: "preferred", label: "Preferred" },
             { value: "off", label: "Off" },
           ]}
           onChange={(dialledSrtp) => setDraft({ ...draft, dialledSrtp })}
