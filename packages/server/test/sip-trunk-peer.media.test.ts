@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { initResampler } from "../src/media/resample.ts";
 import { HAS_OPENSSL } from "./peers/certificates.ts";
 import { HAS_KAMAILIO, startKamailio, type Kamailio } from "./peers/kamailio.ts";
-import { CALLER, openSipRunning, PATIENT } from "./peers/sip-running.ts";
+import { openSipRunning, PATIENT } from "./peers/sip-running.ts";
 import type { SipRunning } from "./peers/sip-running.ts";
 import { openSipPhone, type PhoneCall, type SipPhone } from "./sip-phone.ts";
 
@@ -85,8 +85,7 @@ describe.skipIf(!HAS_PEER)("a trunk", () => {
     const call = await phone.call(`sip:${ACCOUNT.username}@localhost`, trunk.port);
     await answered(call);
     const callId = await running.callOf(agentId);
-    call.say(CALLER);
-    await running.hasHeardTheCaller();
+    await running.hears(call);
     await agentIsHeard(call, callId);
     for (const isHolding of [true, false]) {
       const outcome = await call.call?.offer(call.media?.offer({ isHolding }) ?? "");
