@@ -33,6 +33,7 @@ describe.skipIf(!HAS_CONSOLE)("telephony", () => {
     await form.getByLabel("Variable").fill("user..phone");
     await form.getByRole("button", { name: "Save carrier" }).click();
     await form.getByText(/Must be names separated by dots/).waitFor();
+    expect(await form.getByLabel("Variable").getAttribute("aria-invalid")).toBe("true");
     await form.getByLabel("Variable").fill("user.phone");
     await form.getByRole("button", { name: "Add agent" }).click();
     await form.getByRole("combobox", { name: /Agent 1/ }).fill("Conc");

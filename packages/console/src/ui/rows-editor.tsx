@@ -100,6 +100,8 @@ export interface PairsEditorProps {
   readonly valueLabel?: string;
   /** The path of the map in errors of the service. */
   readonly path?: string | undefined;
+  /** The field that an error about an entry is shown at. Default: the name. */
+  readonly faultAt?: "name" | "value";
 }
 
 /** A map from names to texts, such as request headers. */
@@ -110,20 +112,24 @@ export function PairsEditor({
   nameLabel = "Name",
   valueLabel = "Value",
   path,
+  faultAt = "name",
 }: PairsEditorProps) {
+  const pathAt = (field: "name" | "value", { name }: Pair): string | undefined =>
+    path === undefined || field !== faultAt ? undefined : `${path}.${name}`;
   return (
     <RowsEditor noun={noun} rows={pairs} onChange={onChange} fresh={() => ({ name: "", value: "" })}>
       {(pair, change) => (
         <div className={styles.pair}>
           <TextField
             label={nameLabel}
-            path={path === undefined ? undefined : `${path}.${pair.name}`}
+            path={pathAt("name", pair)}
             spellCheck={false}
             value={pair.name}
             onChange={(name) => change({ ...pair, name })}
           />
           <TextField
             label={valueLabel}
+            path={pathAt("value", pair)}
             spellCheck={false}
             value={pair.value}
             onChange={(value) => change({ ...pair, value })}

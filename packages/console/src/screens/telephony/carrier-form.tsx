@@ -125,6 +125,7 @@ function PermissionFields({ draft, set }: PermissionProps) {
           nameLabel="Request field"
           valueLabel="Variable"
           path="requestContextMapping"
+          faultAt="value"
           pairs={draft.mapping}
           onChange={(mapping) => set({ mapping })}
         />

@@ -16,10 +16,12 @@ export interface FindingsListProps {
 
 export function FindingsList({ ok, findings, good, fair, labelOf }: FindingsListProps) {
   const passed = findings.length === 0 ? good : fair;
+  const Passed = findings.length === 0 ? CircleCheck : TriangleAlert;
+  const Verdict = ok ? Passed : CircleAlert;
   return (
     <>
       <p className={styles.verdict}>
-        {ok ? <CircleCheck aria-hidden="true" /> : <CircleAlert aria-hidden="true" />}
+        <Verdict aria-hidden="true" />
         {ok ? passed : "Calls fail until these problems are solved:"}
       </p>
       {findings.length > 0 && (

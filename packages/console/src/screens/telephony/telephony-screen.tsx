@@ -36,11 +36,11 @@ export function TelephonyScreen() {
 
 function SipTab() {
   return (
-    <>
+    <div className={styles.page}>
       <SipSettings />
       <SipRules />
       <SipCheckCard />
-    </>
+    </div>
   );
 }
 
