@@ -114,6 +114,23 @@ export class SipRunning {
     await this.hasHeardTheCaller(() => call.say(CALLER));
   }
 
+  /** What the far side says is one more message of the call. It is said again where a busy machine has torn it apart. */
+  async understands(callId: string, before: number, say: () => void = () => undefined): Promise<void> {
+    let saidAtMs = -SAY_AGAIN_MS;
+    await vi.waitFor(async () => {
+      if ((await this.userMessages(callId)) > before) return;
+      if (performance.now() - saidAtMs >= SAY_AGAIN_MS) {
+        saidAtMs = performance.now();
+        say();
+      }
+      throw new Error("nothing was understood");
+    }, PATIENT);
+  }
+
+  async userMessages(callId: string): Promise<number> {
+    return (await this.service.messages(callId)).filter(({ role }) => role === "MESSAGE_ROLE_USER").length;
+  }
+
   /** The recogniser has got what the caller said. */
   async hasHeardTheCaller(sayAgain: () => void = () => undefined): Promise<void> {
     let saidAtMs = performance.now();

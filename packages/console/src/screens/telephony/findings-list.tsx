@@ -16,7 +16,8 @@ export interface FindingsListProps {
 
 export function FindingsList({ ok, findings, good, fair, labelOf }: FindingsListProps) {
   const passed = findings.length === 0 ? good : fair;
-  const Verdict = ok ? (findings.length === 0 ? CircleCheck : TriangleAlert) : CircleAlert;
+  const Passed = findings.length === 0 ? CircleCheck : TriangleAlert;
+  const Verdict = ok ? Passed : CircleAlert;
   return (
     <>
       <p className={styles.verdict}>

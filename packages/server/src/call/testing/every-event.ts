@@ -50,6 +50,8 @@ function generationEvents(replyId: number, generationId: number): Events<Generat
   };
 }
 
+const HUMAN = { answeredBy: "human", isMachine: false, greetingEnded: false };
+
 /** The event as it reaches a call: about its own utterance, reply, segment, thread and tool call where it has them. */
 function eventFor(type: EventType, state: CallState): CallEngineEventBody {
   const { turn, reply, toolRound, sideThreads, clock } = state;
@@ -110,12 +112,7 @@ function eventFor(type: EventType, state: CallState): CallEngineEventBody {
     engineReplaced: { type: "engineReplaced", engine: "llm", from: "one", to: "two", error: "HTTP 500" },
     spareSpeechPrepared: { type: "spareSpeechPrepared", language: null },
     digitReceived: { type: "digitReceived", key: "5" },
-    answererDetected: {
-      type: "answererDetected",
-      answeredBy: "human",
-      isMachine: false,
-      greetingEnded: false,
-    },
+    answererDetected: { type: "answererDetected", ...HUMAN },
     userReplaced: { type: "userReplaced" },
     voiceDetectionFailed: { type: "voiceDetectionFailed", error: "worker died" },
     endRequested: { type: "endRequested", cause: "hangup" },
