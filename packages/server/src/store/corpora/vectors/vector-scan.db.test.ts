@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { unitVector } from "../../../ports/corpora/embedder.ts";
-import { loadCorpus } from "../../testing/corpora.ts";
+import { addDocument, loadCorpus } from "../../testing/corpora.ts";
 import { describeOnBothDatabases, newAccount } from "../../testing/databases.ts";
 import { ensureVectorModel, type VectorModel } from "./vector-models.ts";
 import { CorpusTooLargeError, SCAN_MEMORY_BYTES, VectorScan } from "./vector-scan.ts";
@@ -106,7 +106,7 @@ describeOnBothDatabases("a comparison of all vectors", (current) => {
       current().db,
       () => undefined,
       () => 0,
-      100,
+      { memoryBytes: 100 },
     );
     const vector = vectorOf(0, 1, 0);
     for (const { corpusId, model, ids } of [...corpora, ...corpora]) {
@@ -123,6 +123,31 @@ describeOnBothDatabases("a comparison of all vectors", (current) => {
       ),
     );
     expect(outcomes).toEqual([true, true, true]);
+    await scan.close();
+  });
+
+  it("holds few corpora, also of those without vectors", async () => {
+    const { db } = current();
+    const [empty, ...others] = [await corpusOf([]), await three(), await three()];
+    const scan = new VectorScan(
+      db,
+      () => undefined,
+      () => 0,
+      { corpora: 2 },
+    );
+    const search = async ({ corpusId, model }: Pick<typeof empty, "corpusId" | "model">) =>
+      (await scan.near(model, { corpusId, vector: vectorOf(1, 0, 0), limit: 9 }, never)).near.length;
+    expect(await search(empty)).toBe(0);
+    await addDocument(db, empty, { chunks: ["A new chunk."] });
+    const added = await sql<{ id: number }>`
+      select chunk_id as id from corpus_chunks where corpus_id = ${empty.corpusId}`.execute(db.query);
+    const vectors = added.rows.map(({ id }) => ({ chunkId: id, vector: vectorOf(1, 0, 0) }));
+    await addVectors(db, empty.model, empty.corpusId, vectors);
+    // What is held is fresh.
+    expect(await search(empty)).toBe(0);
+    for (const other of others) expect(await search(other)).toBe(3);
+    // It was displaced by two others.
+    expect(await search(empty)).toBe(1);
     await scan.close();
   });
 

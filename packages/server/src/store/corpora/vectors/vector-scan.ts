@@ -21,6 +21,8 @@ const LOADED_BYTES = 3_072_000;
 
 /** Corpora that are loaded at a time: other statements need connections as well. */
 const LOADED_AT_ONCE = 2;
+/** Corpora that are held, those without vectors as well. */
+const MAX_HELD = 1_000;
 /** Other corpora displace one at most so often before a search is refused. */
 const LOAD_ATTEMPTS = 3;
 
@@ -50,17 +52,17 @@ export class VectorScan {
   readonly #loads = openSemaphore(LOADED_AT_ONCE);
   readonly #thread: ScanThread;
   readonly #nowMs: () => number;
-  readonly #memoryBytes: number;
+  readonly #limits: { readonly memoryBytes: number; readonly corpora: number };
 
-  /** `memoryBytes` is for tests. */
+  /** `limits` are for tests. */
   constructor(
     db: Db,
     log: (message: string) => void,
     nowMs: () => number,
-    memoryBytes: number = SCAN_MEMORY_BYTES,
+    { memoryBytes = SCAN_MEMORY_BYTES, corpora = MAX_HELD } = {},
   ) {
     this.#db = db;
-    this.#memoryBytes = memoryBytes;
+    this.#limits = { memoryBytes, corpora };
     this.#nowMs = nowMs;
     this.#thread = openScanThread((reason) => {
       this.#held.clear();
@@ -117,7 +119,7 @@ export class VectorScan {
     }
     this.#drop(key);
     const bytes = count * (model.dimensions * 4 + 8);
-    if (bytes > this.#memoryBytes) throw new CorpusTooLargeError(count);
+    if (bytes > this.#limits.memoryBytes) throw new CorpusTooLargeError(count);
     this.#makeRoom(bytes);
     const loaded: Held = { bytes, isLoaded: false, state, checkedAtMs: nowMs, usedAtMs: nowMs };
     this.#held.set(key, loaded);
@@ -131,7 +133,8 @@ export class VectorScan {
 
   #makeRoom(bytes: number): void {
     const sum = () => [...this.#held.values()].reduce((total, held) => total + held.bytes, 0);
-    while (this.#held.size > 0 && sum() + bytes > this.#memoryBytes) {
+    const { memoryBytes, corpora } = this.#limits;
+    while (this.#held.size > 0 && (this.#held.size >= corpora || sum() + bytes > memoryBytes)) {
       const [oldest] = [...this.#held].toSorted(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
       if (oldest === undefined) return;
       this.#drop(oldest[0]);
