@@ -1,7 +1,9 @@
 /** One command at a time changes the folder of the models. */
 
-import { mkdir, open, readFile, rm, stat, utimes } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { ModelError } from "./model-error.ts";
 
 /** How often a command says that it is still at work. */
@@ -11,45 +13,65 @@ const BEAT_MS = 5_000;
  * the same few numbers come again and again. Six beats, because a machine may be slow.
  */
 const STALE_MS = 30_000;
+/** Two commands that begin in the same moment see each other, and both withdraw. Then each tries again. */
+const ATTEMPTS = 3;
+/** Wait before another attempt, at random up to this. */
+const LONGEST_WAIT_MS = 200;
 
 /** Folders that this process has claimed. */
 const own = new Set<string>();
 
 /** @throws ModelError while another command is at work */
 export async function claimFolder(folder: string): Promise<AsyncDisposable> {
-  const path = join(folder, "downloads", "pid");
-  if (own.has(path)) throw new ModelError(`This process is changing ${folder}; wait until it has done so.`);
-  own.add(path);
+  const claims = claimsOf(folder);
+  if (own.has(claims)) throw new ModelError(`This process is changing ${folder}; wait until it has done so.`);
+  own.add(claims);
   try {
-    await mkdir(join(folder, "downloads"), { recursive: true });
-    await take(path, folder);
-    return held(path);
+    await mkdir(claims, { recursive: true });
+    return held(claims, await take(claims, folder));
   } catch (error) {
-    own.delete(path);
+    own.delete(claims);
     throw error;
   }
 }
 
-async function take(path: string, folder: string): Promise<void> {
-  for (const mayTakeOver of [true, false]) {
-    try {
-      const file = await open(path, "wx");
-      await file.writeFile(String(process.pid));
-      await file.close();
-      return;
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-      const pid = Number(await readFile(path, "utf8").catch(() => ""));
-      if (!mayTakeOver || !(await isAbandoned(path, pid)))
-        throw new ModelError(
-          `Process ${String(pid)} is changing ${folder}; wait until it has ended. If it was killed, run the command again in half a minute.`,
-        );
-      await rm(path, { force: true });
-    }
+/** Each file is the claim of one command, and has the number of its process. */
+export function claimsOf(folder: string): string {
+  return join(folder, ".claims");
+}
+
+/**
+ * Each command has a file of its own, so that the removal of an abandoned one never removes that of another command. The
+ * file is there before the others are looked for: of two commands at least one sees the other.
+ */
+async function take(claims: string, folder: string): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    const path = join(claims, randomUUID());
+    await writeFile(path, String(process.pid), { flag: "wx" });
+    const other = await otherClaim(claims, path);
+    if (other === null) return path;
+    await rm(path, { force: true });
+    if (attempt === ATTEMPTS)
+      throw new ModelError(
+        `Process ${String(other)} is changing ${folder}; wait until it has ended. If it was killed, run the command again in half a minute.`,
+      );
+    await wait(Math.random() * LONGEST_WAIT_MS);
   }
 }
 
-function held(path: string): AsyncDisposable {
+/** The process of another command that is at work. Removes what killed commands have left. */
+async function otherClaim(claims: string, mine: string): Promise<number | null> {
+  for (const name of await readdir(claims)) {
+    const path = join(claims, name);
+    if (path === mine) continue;
+    const pid = Number(await readFile(path, "utf8").catch(() => ""));
+    if (!(await isAbandoned(path, pid))) return pid;
+    await rm(path, { force: true });
+  }
+  return null;
+}
+
+function held(claims: string, path: string): AsyncDisposable {
   const beat = setInterval(() => {
     const now = new Date();
     // It is gone where somebody has deleted the folder: then the command itself fails.
@@ -60,7 +82,7 @@ function held(path: string): AsyncDisposable {
     async [Symbol.asyncDispose]() {
       clearInterval(beat);
       await rm(path, { force: true });
-      own.delete(path);
+      own.delete(claims);
     },
   };
 }

@@ -1,13 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  utimesSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -269,30 +261,6 @@ describe("a pull that fails", () => {
     await expect(pull({ acceptsNew: true })).rejects.toThrow("it lacks model.onnx");
     expect(existsSync(join(folder, "tiny", "model.onnx"))).toBe(true);
     expect(isInstalled(readLock(folder), MODEL)).toBe(true);
-  });
-
-  it("waits for no other command, but takes over from one that is gone", async () => {
-    offered(ARCHIVE);
-    await pull();
-    const claim = join(folder, "downloads", "pid");
-    writeFileSync(claim, String(process.ppid));
-    await expect(pull()).rejects.toThrow(`Process ${String(process.ppid)} is changing`);
-    writeFileSync(claim, "999999999");
-    expect((await pull()).outcome).toBe("present");
-    // In a container a new command often has the number of the one that was killed.
-    writeFileSync(claim, String(process.pid));
-    expect((await pull()).outcome).toBe("present");
-    // A process with the number is there, but it is another one: nobody has renewed the claim.
-    writeFileSync(claim, String(process.ppid));
-    const longAgo = new Date(Date.now() - 60_000);
-    utimesSync(claim, longAgo, longAgo);
-    expect((await pull()).outcome).toBe("present");
-  });
-
-  it("does not run beside another one of the same process", async () => {
-    offered(ARCHIVE);
-    const outcomes = await Promise.allSettled([pull(), pull({ model: { ...MODEL, name: "other" } })]);
-    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   });
 
   it("says that the lock file is damaged", async () => {
