@@ -9,6 +9,8 @@ const SNIFF_BYTES = 12;
 /** A header has 44 to 100 bytes. */
 const MAX_HEADER_BYTES = 4_096;
 
+const EMPTY = new Uint8Array(0);
+
 export interface AudioBytes {
   /** Samples that `bytes` completed; may be none. */
   push(bytes: Uint8Array): Int16Array;
@@ -21,38 +23,43 @@ export interface AudioBytes {
  * one is skipped, because it would be heard as a click.
  */
 export function openAudioBytes(encoding: AudioEncoding): AudioBytes {
-  let held: Uint8Array = new Uint8Array(0);
+  // Until the audio begins all that came, and then the first half of a sample.
+  let held: Uint8Array = EMPTY;
   let isBegun = false;
 
-  const decode = (): Int16Array => {
-    if (encoding === "MULAW") {
-      const samples = decodeMulaw(held);
-      held = new Uint8Array(0);
-      return samples;
+  const decode = (bytes: Uint8Array): Int16Array => {
+    if (encoding === "MULAW") return decodeMulaw(bytes);
+    const length = held.length + bytes.length;
+    if (length < 2) {
+      if (bytes.length > 0) held = bytes;
+      return new Int16Array(0);
     }
-    const whole = held.length - (held.length % 2);
-    // Copied for alignment. Little-endian, like every machine that Node supports here.
-    const samples = new Int16Array(new Uint8Array(held.subarray(0, whole)).buffer);
-    held = held.subarray(whole);
-    return samples;
+    const odd = length % 2;
+    // Copied once, which aligns them: each copy of the audio makes the garbage collector, which stops all calls for some
+    // milliseconds, run more often. Little-endian, like every machine that Node supports here.
+    const whole = new Uint8Array(length - odd);
+    whole.set(held);
+    whole.set(odd === 0 ? bytes : bytes.subarray(0, -1), held.length);
+    held = odd === 0 ? EMPTY : Uint8Array.from(bytes.subarray(-1));
+    return new Int16Array(whole.buffer);
   };
 
-  const take = (isEnd: boolean): Int16Array => {
-    if (!isBegun) {
-      const offset = audioOffset(held, isEnd);
-      if (offset === null) return new Int16Array(0);
-      held = held.subarray(offset);
-      isBegun = true;
-    }
-    return decode();
+  const begin = (isEnd: boolean): Int16Array => {
+    const offset = audioOffset(held, isEnd);
+    if (offset === null) return new Int16Array(0);
+    isBegun = true;
+    const bytes = held.subarray(offset);
+    held = EMPTY;
+    return decode(bytes);
   };
 
   return {
     push(bytes) {
+      if (isBegun) return decode(bytes);
       held = held.length === 0 ? bytes : Buffer.concat([held, bytes]);
-      return take(false);
+      return begin(false);
     },
-    end: () => take(true),
+    end: () => (isBegun ? new Int16Array(0) : begin(true)),
   };
 }
 
