@@ -22,7 +22,7 @@ export const FluxQuery = z.strictObject({
   eager_eot_threshold: share(0.3, 0.9),
   // The same page: 0.5 to 1.0.
   eot_threshold: share(0.5, 1),
-  // The same page: 500 to 60,000; it was 10,000 before.
+  // The same page: 500 to 60,000. It was 10,000 before, which servers of customers may still have, so more is not asked for.
   eot_timeout_ms: z
     .string()
     .regex(/^\d{3,5}$/)
