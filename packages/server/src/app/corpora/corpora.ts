@@ -74,8 +74,8 @@ export async function openCorpora(
       limits: config.corpusLimits,
       crawlDelayMs: config.crawlDelayMs,
       stopping: stopping.signal,
-      chunksChanged: async (tx, corpus) => {
-        const isQueued = await chunksChanged(tx, jobs, corpus);
+      chunksChanged: async (tx, corpus, chunks) => {
+        const isQueued = await chunksChanged(tx, jobs, corpus, { chunks });
         return () => {
           if (isQueued) jobs.wake(indexCorpusJob);
         };

@@ -7,6 +7,7 @@ import {
   listCorpora,
   updateCorpus,
 } from "../../store/corpora/corpora.ts";
+import { emptyCorpus } from "../../store/corpora/empty-corpus.ts";
 import type { Handler, HandlerDeps, HandlersOf } from "../api/endpoint.ts";
 import { pageAnswer } from "../api/paging.ts";
 import type { Resource } from "../../lifecycle/resource.ts";
@@ -50,7 +51,8 @@ const updateCorpusRoute: Handler<"updateCorpus"> = async ({ accountId, params, b
   return { status: 200, json: corpusResource(row) };
 };
 
-const deleteCorpusRoute: Handler<"deleteCorpus"> = async ({ accountId, params, change }) => {
+const deleteCorpusRoute: Handler<"deleteCorpus"> = async ({ accountId, params, change }, { http }) => {
+  await emptyCorpus(http.store.db, accountId, params.corpus_id);
   if (!(await change((tx) => deleteCorpus(tx, accountId, params.corpus_id)))) throw notFound("corpus");
   return { status: 204 };
 };

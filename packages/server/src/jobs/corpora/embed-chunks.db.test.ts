@@ -162,9 +162,13 @@ describeOnBothDatabases("the index of a corpus", (current) => {
     const corpus = await corpusOf([["One."]]);
     const embedder = openFakeEmbedder({ basis: "given up" });
     await queueMissingVectors({ db, jobs, embedder });
-    await queueMissingVectors({ db, jobs, embedder });
-    expect(queuedFor(corpus)).toEqual([false]);
     await beginIndexing({ db, jobs, embedder });
+    expect(queuedFor(corpus)).toEqual([false]);
+    // The job has not begun for more than an hour, so it is lost.
+    await sql`update corpora set index_queued_until = index_queued_until - interval '61 minutes'
+      where id = ${corpus.corpusId}`.execute(db.query);
+    await queueMissingVectors({ db, jobs, embedder });
+    await queueMissingVectors({ db, jobs, embedder });
     expect(queuedFor(corpus)).toEqual([false, false]);
     await run(embedder, corpus);
     await beginIndexing({ db, jobs, embedder });

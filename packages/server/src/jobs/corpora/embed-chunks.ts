@@ -12,7 +12,6 @@ import {
   claimIndex,
   corporaToIndex,
   forgetIndexed,
-  forgetQueued,
   nextToIndex,
   noteIndexed,
   noteIndexedThrough,
@@ -279,7 +278,6 @@ export async function beginIndexing(
     await forgetIndexed(deps.db);
     return 0;
   }
-  await forgetQueued(deps.db);
   return queueMissingVectors(deps);
 }
 

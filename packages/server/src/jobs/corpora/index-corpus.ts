@@ -16,6 +16,11 @@ export const indexCorpusJob: JobDefinition<CorpusOfAccount> = {
   retries: { limit: 10, delaySeconds: 5, maxDelaySeconds: 300 },
 };
 
+export interface Change extends SendOptions {
+  /** How many came or went. Absent: none, the corpus only has to be indexed. */
+  readonly chunks?: number;
+}
+
 /**
  * Queues the job within the transaction that changed the chunks, unless one waits already. Wake the queue after it.
  * @returns whether it was queued
@@ -24,9 +29,9 @@ export async function chunksChanged(
   tx: Db,
   jobs: Pick<Jobs, "send">,
   { accountId, corpusId }: CorpusOfAccount,
-  options?: SendOptions,
+  { chunks = 0, ...options }: Change = {},
 ): Promise<boolean> {
-  if (!(await noteIndexQueued(tx, corpusId))) return false;
+  if (!(await noteIndexQueued(tx, corpusId, chunks))) return false;
   await jobs.send(tx, indexCorpusJob, { accountId, corpusId }, options);
   return true;
 }

@@ -16,8 +16,8 @@ export interface LoadDeps {
   readonly limits: CorpusLimits;
   /** From one request to the next one to the same host. */
   readonly crawlDelayMs: number;
-  /** Within a transaction that changed chunks; the function that it returns is called after the commit. */
-  readonly chunksChanged: (tx: Db, corpus: CorpusOfAccount) => Promise<() => void>;
+  /** Within a transaction that changed so many chunks; the function that it returns is called after the commit. */
+  readonly chunksChanged: (tx: Db, corpus: CorpusOfAccount, chunks: number) => Promise<() => void>;
   readonly log: { readonly info: (fields: object, message: string) => void };
   /** Wall clock in ms since 1970. */
   readonly nowMs: () => number;

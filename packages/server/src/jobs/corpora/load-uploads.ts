@@ -99,7 +99,7 @@ async function readAndStore(
     };
     const wake = await storeReading(deps.db, load, document, reading, {
       signal,
-      finish: async (tx, hasChanged) => (hasChanged ? deps.chunksChanged(tx, load) : null),
+      finish: async (tx, changed) => (changed > 0 ? deps.chunksChanged(tx, load, changed) : null),
     });
     wake?.();
   } catch (error) {
@@ -116,8 +116,8 @@ async function fail(
   documentId: string,
   { code, message }: LoadFailure,
 ): Promise<void> {
-  const wake = await failDocument(deps.db, load, documentId, { code, message }, async (tx, hasChanged) =>
-    hasChanged ? deps.chunksChanged(tx, load) : null,
+  const wake = await failDocument(deps.db, load, documentId, { code, message }, async (tx, changed) =>
+    changed > 0 ? deps.chunksChanged(tx, load, changed) : null,
   );
   wake?.();
   deps.log.info(

@@ -85,7 +85,22 @@ export async function updateCorpus(
   return getCorpus(db, accountId, corpusId);
 }
 
-/** Deletes a corpus with its sources and documents. False: the account has no such corpus. */
+/**
+ * Within a transaction, before any other row of the corpus is locked: changes of one corpus and its sources wait for each
+ * other. False: the account has no such corpus.
+ */
+export async function lockCorpus(tx: Db, accountId: string, corpusId: string): Promise<boolean> {
+  const locked = await sql`
+    select id from corpora where id = ${corpusId} and account_id = ${accountId} for no key update`.execute(
+    tx.query,
+  );
+  return locked.rows.length === 1;
+}
+
+/**
+ * Deletes a corpus with what it still has: most is deleted before, by `emptyCorpus`.
+ * False: the account has no such corpus.
+ */
 export async function deleteCorpus(db: Db, accountId: string, corpusId: string): Promise<boolean> {
   const deleted = await db.query
     .deleteFrom("corpora")

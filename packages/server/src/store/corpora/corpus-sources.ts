@@ -8,6 +8,7 @@ import { inTransaction, type Db } from "../database/db.ts";
 import { toJsonText, toStorableText } from "../database/json-text.ts";
 import { newestFirst, readPage, type PageQuery, type PageRows } from "../database/page.ts";
 import { TooManySourcesError, UnknownDocumentsError } from "../database/store-errors.ts";
+import { lockCorpus } from "./corpora.ts";
 import { noteReady } from "./loads.ts";
 
 /** Dates are ISO 8601 UTC with milliseconds. */
@@ -192,13 +193,6 @@ export async function getDocument(
     select ${documentColumns} from corpus_documents
     where id = ${documentId} and source_id = ${sourceId} and account_id = ${accountId}`.execute(db.query);
   return read.rows[0] ?? null;
-}
-
-/** Changes of the sources of one corpus wait for each other. False: the account has no such corpus. */
-async function lockCorpus(tx: Db, accountId: string, corpusId: string): Promise<boolean> {
-  const locked = await sql`
-    select id from corpora where id = ${corpusId} and account_id = ${accountId} for update`.execute(tx.query);
-  return locked.rows.length === 1;
 }
 
 async function takeDocuments(

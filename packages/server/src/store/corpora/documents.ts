@@ -89,8 +89,8 @@ export interface Reading {
 const portionSize = new PortionSize({ aimMs: 25, first: 8, most: 128 });
 
 export interface Storing<Result> {
-  /** Runs in the last transaction. `hasChanged`: a chunk came or went. */
-  readonly finish: (tx: Db, hasChanged: boolean) => Promise<Result>;
+  /** Runs in the last transaction. `changed`: chunks that came or went. */
+  readonly finish: (tx: Db, changed: number) => Promise<Result>;
   /** Between two transactions. */
   readonly signal: AbortSignal;
 }
@@ -109,7 +109,7 @@ export async function storeReading<Result>(
   const { documentId } = document;
   const { language, chunks } = reading;
   const changes = await planChunks(db, documentId, { chunks, language });
-  const hasChanged = changes.added.length > 0 || changes.removed.length > 0;
+  const changed = changes.added.length + changes.removed.length;
   for (let left = changes; ;) {
     signal.throwIfAborted();
     const [portion, rest] = splitChanges(left, portionSize.rows);
@@ -118,8 +118,8 @@ export async function storeReading<Result>(
     if (isLast) {
       return inLoad(db, load, async (tx) => {
         await apply(tx);
-        await writeReading(tx, load, document, reading, hasChanged);
-        return finish(tx, hasChanged);
+        await writeReading(tx, load, document, reading, changed > 0);
+        return finish(tx, changed);
       });
     }
     await portionSize.timed(countChanges(portion), () =>
@@ -197,7 +197,7 @@ export async function failDocument<Result>(
   { code, message }: LoadFailure,
   finish: Storing<Result>["finish"],
 ): Promise<Result> {
-  let hasChanged = false;
+  let changed = 0;
   for (;;) {
     const { rows } = portionSize;
     const deleted = await portionSize.timed(rows, () =>
@@ -206,7 +206,7 @@ export async function failDocument<Result>(
         return removeSomeChunks(tx, documentId, rows);
       }),
     );
-    hasChanged ||= deleted > 0;
+    changed += deleted;
     if (deleted < rows) break;
     await setImmediate();
   }
@@ -217,7 +217,7 @@ export async function failDocument<Result>(
         indexed_version = chunks_version + 1, reading_version = ${READING_VERSION}, generation = ${load.generation},
         loaded_at = ${databaseTime}
       where id = ${documentId}`.execute(tx.query);
-    return finish(tx, hasChanged);
+    return finish(tx, changed);
   });
 }
 

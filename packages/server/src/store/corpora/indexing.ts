@@ -4,7 +4,7 @@
  */
 
 import { sql } from "kysely";
-import { databaseTime, laterBy } from "../database/database-time.ts";
+import { databaseTime, laterBy, type SqlTime } from "../database/database-time.ts";
 import type { Db } from "../database/db.ts";
 
 export interface CorpusOfAccount {
@@ -15,15 +15,28 @@ export interface CorpusOfAccount {
 /** After a crash another job takes over after this time. Longer than the slowest request to a server of embeddings. */
 export const INDEX_CLAIM_MS = 180_000;
 
+/** A job that was queued so long ago and has not begun counts as lost. Another one does no harm where it is not. */
+const QUEUED_MS = 3_600_000;
+
 /**
- * Within a transaction that changed chunks. True: no job waits for the corpus, so one has to be queued now. The row stays
- * locked until the end of the transaction: a job that begins meanwhile waits, and then sees the change.
+ * Within a transaction that changed so many chunks. True: no job waits for the corpus, so one has to be queued now. The row
+ * stays locked until the end of the transaction: a job that begins meanwhile waits, and then sees the change.
  */
-export async function noteIndexQueued(tx: Db, corpusId: string): Promise<boolean> {
+export async function noteIndexQueued(
+  tx: Db,
+  corpusId: string,
+  changedChunks: number,
+  time: SqlTime = databaseTime,
+): Promise<boolean> {
   const noted = await sql<{ wasQueued: boolean }>`
-    with before as (select id, index_queued from corpora where id = ${corpusId} for no key update)
-    update corpora set index_queued = true from before where corpora.id = before.id
-    returning before.index_queued as "wasQueued"`.execute(tx.query);
+    with before as (
+      select id, coalesce(index_queued_until > ${time}, false) as was_queued from corpora
+      where id = ${corpusId} for no key update
+    )
+    update corpora set chunks_changed = chunks_changed + ${changedChunks}::integer,
+      index_queued_until = case when was_queued then index_queued_until else ${laterBy(time, QUEUED_MS)} end
+    from before where corpora.id = before.id
+    returning was_queued as "wasQueued"`.execute(tx.query);
   return noted.rows[0]?.wasQueued === false;
 }
 
@@ -37,7 +50,7 @@ export async function claimIndex(
   jobId: string,
 ): Promise<IndexClaim> {
   const claimed = await sql<{ isMine: boolean }>`
-    update corpora set index_queued = false,
+    update corpora set index_queued_until = null,
       indexer = case when ${isFree(jobId)} then ${jobId}::text else indexer end,
       indexer_until = case when ${isFree(jobId)} then ${laterBy(databaseTime, INDEX_CLAIM_MS)} else indexer_until end
     where id = ${corpusId} and account_id = ${accountId}
@@ -154,9 +167,4 @@ export async function noteIndexed(
 export async function forgetIndexed(db: Db): Promise<void> {
   await sql`update corpus_documents set vectors_count = 0, indexed_model = null
     where vectors_count <> 0 or indexed_model is not null`.execute(db.query);
-}
-
-/** At the start: jobs that were queued longer ago than the queue keeps them are gone. Another one does no harm. */
-export async function forgetQueued(db: Db): Promise<void> {
-  await sql`update corpora set index_queued = false where index_queued`.execute(db.query);
 }

@@ -55,7 +55,9 @@ export async function claimLoad(
 }
 
 /**
- * Runs `work` in a transaction of the load.
+ * Runs `work` in a transaction of the load. The corpus is locked first and then its source, as in changes of sources:
+ * `work` often writes to the corpus as well, and two transactions that lock them in opposite orders wait for each other.
+ *
  * @throws LoadLostError when the source was deleted or changed, or another job has it.
  */
 export async function inLoad<Result>(
@@ -65,11 +67,13 @@ export async function inLoad<Result>(
   time: SqlTime = databaseTime,
 ): Promise<Result> {
   return inTransaction(db, async (tx) => {
+    // One statement: the update begins with a row once the subquery has locked it.
     const held = await sql`
-      update corpus_sources set loader_until = ${laterBy(time, CLAIM_MS)}
-      where id = ${load.sourceId} and generation = ${load.generation} and loader = ${load.jobId}
-        and loader_attempt = ${load.attemptId}
-      returning id`.execute(tx.query);
+      update corpus_sources as source set loader_until = ${laterBy(time, CLAIM_MS)}
+      from (select id from corpora where id = ${load.corpusId} for no key update) as corpus
+      where source.id = ${load.sourceId} and source.corpus_id = corpus.id and source.generation = ${load.generation}
+        and source.loader = ${load.jobId} and source.loader_attempt = ${load.attemptId}
+      returning source.id`.execute(tx.query);
     if (held.rows.length === 0) throw new LoadLostError();
     return work(tx);
   });

@@ -163,10 +163,10 @@ async function storePage(
   // Links are stored with the last chunks: until then the page waits, and is loaded again after a crash.
   const wake = await storeReading(deps.db, load, document, reading, {
     signal,
-    finish: async (tx, hasChanged) => {
+    finish: async (tx, changed) => {
       await addLinks(tx, crawl, page, read.links, isList);
       await markPage(tx, page.pageId, "loaded");
-      return hasChanged ? deps.chunksChanged(tx, load) : null;
+      return changed > 0 ? deps.chunksChanged(tx, load, changed) : null;
     },
   });
   wake?.();
@@ -261,9 +261,9 @@ async function failStored(
   documentId: string,
   failure: LoadFailure,
 ): Promise<void> {
-  const wake = await failDocument(deps.db, load, documentId, failure, async (tx, hasChanged) => {
+  const wake = await failDocument(deps.db, load, documentId, failure, async (tx, changed) => {
     await markPage(tx, page.pageId, "failed", failure);
-    return hasChanged ? deps.chunksChanged(tx, load) : null;
+    return changed > 0 ? deps.chunksChanged(tx, load, changed) : null;
   });
   wake?.();
 }

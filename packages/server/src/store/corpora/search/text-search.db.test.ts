@@ -55,4 +55,24 @@ describeOnBothDatabases("full text in a large corpus", (current) => {
     );
     expect(found).toEqual([1, 2]);
   });
+
+  it("finds nothing of another corpus where the keys of their words are the same", async () => {
+    const { db } = current();
+    const functions = await sql<{ definition: string }>`
+      select pg_get_functiondef(oid) as definition from pg_proc
+      where proname in ('corpus_word_key', 'corpus_word_keys')`.execute(db.query);
+    expect(functions.rows).toHaveLength(2);
+    try {
+      await sql`create or replace function corpus_word_key(corpus uuid, lexeme text) returns bigint
+        language sql immutable strict as $$ select 7::bigint $$`.execute(db.query);
+      await sql`create or replace function corpus_word_keys(corpus uuid, words tsvector) returns bigint[]
+        language sql immutable strict cost 10000 as $$ select array[7::bigint] $$`.execute(db.query);
+      const accountId = await newAccount(db);
+      const mine = await loadCorpus(db, accountId, [{ chunks: ["Dogs are welcome."] }]);
+      await loadCorpus(db, accountId, [{ chunks: ["Dogs bark.", "Dogs sleep."] }]);
+      expect(await searchText(db, mine.corpusId, "dogs", 10)).toHaveLength(1);
+    } finally {
+      for (const { definition } of functions.rows) await sql.raw(definition).execute(db.query);
+    }
+  });
 });

@@ -52,7 +52,7 @@ export async function searchText(
   if (size.chunks === 0) return [];
   const terms = await termsOf(db, dictionariesOf(size), question);
   if (terms.length === 0) return [];
-  const counts = await termCounts.read(db, corpusId, terms, size.chunks);
+  const counts = await termCounts.read(db, corpusId, terms, size);
   const weighed = weigh(terms, counts, size.chunks);
   const present = weighed.filter(({ chunks }) => chunks > 0).toSorted((a, b) => a.chunks - b.chunks);
   let sum = 0;
@@ -100,7 +100,10 @@ function dictionariesOf({ languages }: CorpusSize): readonly string[] {
 function hasAny(corpusId: string, lexemes: readonly string[]): RawBuilder<unknown> {
   const keys = sql.join(lexemes.map((lexeme) => sql`corpus_word_key(${corpusId}::uuid, ${lexeme}::text)`));
   const words = sql`corpus_word_keys(corpus_id, words)`;
-  return lexemes.length === 1 ? sql`${words} @> array[${keys}]` : sql`${words} && array[${keys}]`;
+  const found = lexemes.length === 1 ? sql`${words} @> array[${keys}]` : sql`${words} && array[${keys}]`;
+  // Two corpora may have words with the same key. In this form no other index can be used for the condition: without
+  // statistics the planner would take the one by corpus, and read all of its chunks.
+  return sql`(${found} and corpus_id is not distinct from ${corpusId}::uuid)`;
 }
 
 function weigh(terms: readonly QueryTerm[], counts: readonly number[], all: number): readonly WeighedTerm[] {

@@ -12,8 +12,10 @@ export interface CorporaTable {
   created_at: Timestamp;
   /** When a load has first left documents; null: never, or the corpus has become empty since. */
   ready_at: NullableTimestamp;
-  /** A job that will index the corpus has not begun. */
-  index_queued: Defaulted<boolean>;
+  /** A job that will index the corpus has not begun; after this time it counts as lost. */
+  index_queued_until: NullableTimestamp;
+  /** Chunks that have come or gone. */
+  chunks_changed: Defaulted<number>;
   /** The job that indexes the corpus. */
   indexer: string | null;
   indexer_until: NullableTimestamp;
@@ -26,7 +28,8 @@ export const corpora: ColumnsOf<CorporaTable> = {
   description: "text null",
   created_at: "timestamptz",
   ready_at: "timestamptz null",
-  index_queued: "boolean",
+  index_queued_until: "timestamptz null",
+  chunks_changed: "bigint",
   indexer: "text null",
   indexer_until: "timestamptz null",
 };
