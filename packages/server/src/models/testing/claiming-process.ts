@@ -9,10 +9,10 @@ import { ModelError } from "../model-error.ts";
 const HOLD_MS = 50;
 
 const [folder = ""] = process.argv.slice(2);
-console.log("ready");
+process.stdout.write("ready\n");
 // All of them begin at the same time.
 await new Promise((resolve) => process.stdin.once("data", resolve));
-console.log(await claimOnce());
+process.stdout.write(`${await claimOnce()}\n`);
 process.stdin.destroy();
 
 async function claimOnce(): Promise<string> {
