@@ -2,22 +2,22 @@
  * How well turns are taken: speech with pauses, fillers, listening words, coughs and interruptions through the real
  * detector of voice activity and the engine, once with plain silence alone and once with everything. Recogniser, model
  * and voice are fakes on a virtual clock, so that only turn-taking is measured, and every run is the same.
- * `npm run bench:turns` writes the table of `docs/turn-taking.md`.
+ * `npm run bench:turn-layers` writes the table of `docs/turn-taking.md`.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import nodeProcess from "node:process";
-import type { TurnTakingSettings } from "../src/plan/turn-taking.ts";
-import { Scenario } from "../src/call/testing/scenario.ts";
-import { DEFAULT_TURN_TAKING } from "../src/config/turn-taking.ts";
-import { initResampler, Resampler } from "../src/media/resample.ts";
-import { readSpeechFixture } from "../src/ports/testing/speech-fixtures.ts";
-import type { TtsEngine } from "../src/ports/tts.ts";
-import type { VadEngine } from "../src/ports/vad.ts";
-import { openEspeakTts } from "../src/providers/tts-espeak/tts-espeak.ts";
-import { judgeText } from "../src/providers/turn-text/judge-text.ts";
-import { openRealVad } from "../test/golden/sound-track.ts";
+import type { TurnTakingSettings } from "../../src/plan/turn-taking.ts";
+import { Scenario } from "../../src/call/testing/scenario.ts";
+import { DEFAULT_TURN_TAKING } from "../../src/config/turn-taking.ts";
+import { initResampler, Resampler } from "../../src/media/resample.ts";
+import { readSpeechFixture } from "../../src/ports/testing/speech-fixtures.ts";
+import type { TtsEngine } from "../../src/ports/tts.ts";
+import type { VadEngine } from "../../src/ports/vad.ts";
+import { openEspeakTts } from "../../src/providers/tts-espeak/tts-espeak.ts";
+import { judgeText } from "../../src/providers/turn-text/judge-text.ts";
+import { openRealVad } from "../../test/golden/sound-track.ts";
 
 const RATE_HZ = 16_000;
 const WINDOW = 512;
@@ -329,9 +329,9 @@ const lines = [
 const machine = `${cpus()[0]?.model ?? "unknown"}, ${String(cpus().length)} cores, Node ${process.version}`;
 const table = `${lines.join("\n")}\n\n${String(CASES.length)} cases, ${new Date().toISOString().slice(0, 10)}, ${machine}.`;
 console.log(table);
-const page = new URL("../../../docs/turn-taking.md", import.meta.url);
+const page = new URL("../../../../docs/turn-taking.md", import.meta.url);
 const text = readFileSync(page, "utf8");
-const [begin, end] = ["<!-- bench:turns -->", "<!-- /bench:turns -->"];
+const [begin, end] = ["<!-- bench:turn-layers -->", "<!-- /bench:turn-layers -->"];
 const [from, to] = [text.indexOf(begin), text.indexOf(end)];
 if (from === -1 || to === -1) throw new Error("docs/turn-taking.md has lost its markers");
 writeFileSync(page, `${text.slice(0, from + begin.length)}\n\n${table}\n\n${text.slice(to)}`);
