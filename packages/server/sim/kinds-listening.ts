@@ -24,12 +24,7 @@ const UNKNOWN = 0.3;
 const AT_MINUS_20_DB = { score: 0.85, likelihood: 0.95, missed: 0.05 };
 const AT_MINUS_30_DB = { score: 0.35, likelihood: 0.9, missed: 0.1 };
 
-/** Answers whether a window of the caller's speech was certainly not the agent's. */
-function inRoom(
-  call: Scenario,
-  draw: Draw,
-  level: Pick<Room, "score" | "likelihood" | "missed">,
-): () => boolean {
+function inRoom(call: Scenario, draw: Draw, level: Pick<Room, "score" | "likelihood" | "missed">): void {
   const room: Room = { ...level, delayMs: draw.whole(20, 240), learningMs: draw.whole(0, 1_400) };
   const sounding: boolean[] = [];
   let heardMs = 0;
@@ -37,7 +32,8 @@ function inRoom(
   const plain = user.score.bind(user);
   let speaks = false;
   let echoes = false;
-  let clear = false;
+  let isKnown = false;
+  const doubted: { readonly mediaMs: number; readonly score: number }[] = [];
   user.score = (toMs) => {
     sounding.push(call.voice.isSounding);
     echoes = sounding.at(-1 - Math.round(room.delayMs / 32)) === true;
@@ -46,26 +42,32 @@ function inRoom(
     speaks = own > 0.5;
     return echoes ? Math.max(own, room.score) : own;
   };
-  call.echo = () => {
-    if (heardMs < room.learningMs && (echoes || call.voice.isSounding)) return UNKNOWN;
-    if (speaks) clear = true;
+  call.echo = (toMs) => {
+    if (heardMs < room.learningMs && (echoes || call.voice.isSounding)) {
+      if (speaks) doubted.push({ mediaMs: toMs, score: 0.9 });
+      return UNKNOWN;
+    }
     if (!echoes || speaks || draw.chance(room.missed)) return 0;
     return room.likelihood;
   };
-  return () => clear;
+  // Only an echo that was heard can be learned; the estimator then judges the windows before it again.
+  call.echoLearned = () => {
+    if (isKnown || !echoes || heardMs < room.learningMs) return null;
+    isKnown = true;
+    return doubted;
+  };
 }
 
 function echoAt(level: typeof AT_MINUS_20_DB): Kind {
   return {
     play(call, draw) {
-      const isClear = inRoom(call, draw, level);
+      inRoom(call, draw, level);
       call.llm.usual = () => ({ text: ANSWER });
       asks(call, draw);
       const interrupts = draw.chance(0.4);
       if (interrupts) sometime(call, draw).says("No, wait a moment", draw.whole(500, 1_500));
       call.run(20_000);
-      // Rule R90a: speech that ends before the echo path is known is dropped with the echo that follows on it.
-      if (interrupts || !isClear()) return;
+      if (interrupts) return;
       const said = call.messages.filter(({ role }) => role === "agent").map(({ text }) => text);
       if (!said.includes(ANSWER)) throw new Error(`the echo cost a reply: ${JSON.stringify(said)}`);
     },

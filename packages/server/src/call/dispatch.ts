@@ -30,6 +30,7 @@ import {
   onDataConnectionLost,
   onDataConnectionOpened,
 } from "./life/data-connection.ts";
+import { onEchoLearned } from "./turn/doubted-speech.ts";
 import { onTurnJudged } from "./turn/endpointing.ts";
 import type { CallEngineEvent, EventOf } from "./events.ts";
 import { onOpeningTimer } from "./reply/first-speaker.ts";
@@ -118,6 +119,7 @@ const ON_EVENT: { readonly [T in EventType]: Answer<T> } = {
   answererDetected: { during: ALWAYS, by: onAnswererDetected },
   digitReceived: { during: JOINED, by: onDigit },
   voiceScored: { during: JOINED, by: onVoiceScored },
+  echoLearned: { during: LIVE, by: onEchoLearned },
   turnJudged: { during: LIVE, by: onTurnJudged },
   transcriptUpdated: { during: LIVE, by: onTranscriptUpdated },
   transcriptFinished: { during: LIVE, by: onTranscriptFinished },

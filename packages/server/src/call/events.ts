@@ -58,6 +58,14 @@ export type CallEngineEventBody =
       /** Likelihood, 0 to 1, that the window holds only the agent's own voice coming back; 0.3: unknown. Unset: 0. */
       readonly echo?: number;
     }
+  /**
+   * It has become known how the agent's voice comes back. `own`: of the windows that were unknown until now, those that
+   * were not its echo, at most 3 s of them.
+   */
+  | {
+      readonly type: "echoLearned";
+      readonly own: readonly { readonly mediaMs: number; readonly score: number }[];
+    }
   /** An opinion on the words or the sound of an utterance: the likelihood, 0 to 1, that the user has finished. */
   | {
       readonly type: "turnJudged";

@@ -5,7 +5,8 @@ import { step, type CallState } from "./call.ts";
 import type { Draft } from "./draft.ts";
 import { endSoftly } from "./life/soft-end.ts";
 import { after, heard, type EventType } from "./testing/every-event.ts";
-import { deepFreeze, joinedCall } from "./testing/scenario.ts";
+import { deepFreeze } from "./testing/deep-freeze.ts";
+import { joinedCall } from "./testing/scenario.ts";
 
 /** Two windows of voice. */
 function withSpeech(state: CallState): CallState {
@@ -59,6 +60,7 @@ const SOFT_ENDS: Readonly<Record<EventType, Readonly<Record<OpenSoftEnd, SoftEnd
   dataMessageReceived: SAME,
   dataMessageRejected: SAME,
   replyToolCalled: SAME,
+  echoLearned: SAME,
   turnJudged: SAME,
   toolFinished: SAME,
   stagePrepared: SAME,
@@ -158,6 +160,7 @@ const REMINDERS: Readonly<Record<EventType, Readonly<Record<OpenInactivity, Inac
   dataMessageReceived: AS_IT_WAS,
   dataMessageRejected: AS_IT_WAS,
   replyToolCalled: AS_IT_WAS,
+  echoLearned: AS_IT_WAS,
   turnJudged: AS_IT_WAS,
   toolFinished: AS_IT_WAS,
   stagePrepared: AS_IT_WAS,

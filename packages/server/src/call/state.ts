@@ -109,6 +109,8 @@ export interface UserTurn {
   readonly long: boolean;
   /** True: a part of it is certainly not an echo of the agent. */
   readonly clear: boolean;
+  /** It is clear only since the echo is known and its earlier windows were judged again. */
+  readonly cleared: boolean;
   /** True: it was ended by its length, and further speech does not continue it. */
   readonly forced: boolean;
   /** Number of transcripts requested at the first sign of a pause. */

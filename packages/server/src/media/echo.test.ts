@@ -91,7 +91,7 @@ function noise(sampleCount: number, level: number): Float32Array {
   });
 }
 
-const share = (scores: readonly Scored[], is: (score: Scored) => boolean) =>
+const share = <T>(scores: readonly T[], is: (score: T) => boolean) =>
   scores.filter(is).length / scores.length;
 
 const AGENTS = ["jfk.wav", "austen_0920.wav", "austen_long_pauses.wav"];
@@ -201,4 +201,38 @@ test("before anything was played, and long after it, nothing is echo", () => {
   const agent = readSpeechFixture("austen_0930.wav");
   const later = listen({ agent: Int16Array.of(...agent, ...new Int16Array(RATE)), lossDb: 20, delayMs: 100 });
   expect(later.at(-1)?.echo).toBe(0);
+});
+
+describe("windows of the time in which nothing was known", () => {
+  const judgedAgain = (user: Int16Array | undefined) => {
+    const agent = readSpeechFixture("austen_0920.wav");
+    const estimator = new EchoEstimator(RATE, RATE);
+    const line = noise(agent.length, 0.001);
+    let played = 0;
+    for (let at = 0; at + WINDOW <= agent.length; at += WINDOW) {
+      for (; played + FRAME <= at + WINDOW; played += FRAME)
+        estimator.agent(agent.subarray(played, played + FRAME), (played * 1_000) / RATE);
+      const heard = Int16Array.from({ length: WINDOW }, (_, n) =>
+        Math.round((line[at + n] ?? 0) + (agent[at + n - 1_920] ?? 0) / 10 + (user?.[at + n] ?? 0)),
+      );
+      estimator.window(heard, ((at + WINDOW) * 1_000) / RATE);
+      const judged = estimator.takeJudgedAgain();
+      if (judged !== null) return { judged, again: estimator.takeJudgedAgain() };
+    }
+    return null;
+  };
+
+  test("are echo, when only the agent was there", () => {
+    const found = judgedAgain(undefined);
+    expect(found?.again).toBeNull();
+    expect(found?.judged.length).toBeGreaterThan(10);
+    // In the first 120 ms nothing could come back yet: four windows.
+    expect(found?.judged.filter((likelihood) => likelihood < 0.25).length).toBeLessThanOrEqual(4);
+  });
+
+  test("are not, where the user has spoken", () => {
+    // The first half second of the user's voice, over the agent's first sounds.
+    const found = judgedAgain(USER.slice(0, RATE / 2));
+    expect(found?.judged.filter((likelihood) => likelihood < 0.25).length).toBeGreaterThanOrEqual(6);
+  });
 });

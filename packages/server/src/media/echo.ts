@@ -14,8 +14,12 @@ const LAG_MAX_MS = 600;
 const LAGS = Math.floor(LAG_MAX_MS / STEP_MS) + 1;
 /** Steps compared for each lag: 0.8 s of speech has three or four syllables. */
 const COMPARED = 50;
-/** Steps that are remembered of each side. */
-const RETAINED_STEPS = COMPARED + LAGS + 8;
+/** Steps of the line from which its noise is estimated: 1.5 s. */
+const NOISE_STEPS = COMPARED + LAGS + 8;
+/** Steps that are remembered of each side: the longest time in which nothing is known, and the longest lag before it. */
+const RETAINED_STEPS = 256;
+/** Windows that wait until the echo is known, at most: 3 s. */
+const DOUBTED_MAX = 96;
 /** Steps of audible playout within the comparison without which nothing can be learned: 0.32 s. */
 const AUDIBLE_MIN = 20;
 /** Least correlation of loudness in decibels that counts as moving together; two speakers reach 0.5 by chance. */
@@ -82,6 +86,9 @@ export class EchoEstimator {
   /** Audible ones, loud or not. */
   #audible = 0;
   #missing = 0;
+  /** Windows of which nothing was known: the step after their last one, their loudest step, their number of steps. */
+  #doubted: { readonly to: number; readonly levelDb: number; readonly steps: number }[] = [];
+  #judgedAgain: readonly number[] | null = null;
 
   /** @param playedRateHz rate of what is played @param heardRateHz rate of the windows that come in */
   constructor(playedRateHz: number, heardRateHz: number) {
@@ -122,20 +129,55 @@ export class EchoEstimator {
     if (this.#heardTo - this.#playedTo < COMPARED) this.#learn();
     if (this.#untold >= FLAT_STEPS && this.#untold < UNKNOWN_STEPS && this.#isFlat())
       this.#untold = UNKNOWN_STEPS;
+    if (this.#learned === null) {
+      if (!this.#isOpen() || !this.#mayCome()) return 0;
+      this.#doubted.push({ to: this.#heardTo, levelDb: loudest, steps });
+      if (this.#doubted.length > DOUBTED_MAX) this.#doubted.shift();
+      return ECHO_UNKNOWN;
+    }
+    this.#judgeAgain();
     return this.#likelihood(loudest, steps);
   }
 
+  /**
+   * Likelihoods of the latest windows that were answered with `ECHO_UNKNOWN`, in their order, once, when the echo has
+   * become known; null before and afterwards.
+   */
+  takeJudgedAgain(): readonly number[] | null {
+    const judged = this.#judgedAgain;
+    this.#judgedAgain = null;
+    return judged;
+  }
+
+  #judgeAgain(): void {
+    if (this.#doubted.length === 0) return;
+    const { lag = 0 } = this.#learned ?? {};
+    const oldest = this.#playedTo - RETAINED_STEPS + lag + TAIL_STEPS;
+    this.#judgedAgain = this.#doubted.map(({ to, levelDb, steps }) => {
+      // What was played then is no longer remembered, so nothing can be said for the user.
+      if (to - steps < oldest) return ECHO_UNKNOWN;
+      return likelihoodOf(this.#excessDb(levelDb, steps, to) ?? Infinity);
+    });
+    this.#doubted = [];
+  }
+
   #likelihood(levelDbNow: number, steps: number): number {
-    if (this.#learned === null) return this.#isOpen() && this.#mayCome() ? ECHO_UNKNOWN : 0;
-    const { lag, lossDb } = this.#learned;
-    const sourceDb = this.#loudestPlayed(steps + SMEAR_STEPS, lag);
-    const mayLinger = this.#loudestPlayed(steps + TAIL_STEPS, lag) > FLOOR_DB;
-    if (!mayLinger) return 0;
-    // What is no louder than the line's own noise is not speech, whatever the detector says.
-    const excess = levelDbNow - Math.max(this.#noiseDb() + NOISE_RISE_DB, sourceDb - lossDb);
-    this.#missing = sourceDb > FLOOR_DB && excess < -MISSING_DB ? this.#missing + 1 : 0;
+    const excess = this.#excessDb(levelDbNow, steps, this.#heardTo);
+    if (excess === null || this.#learned === null) return 0;
+    const isPlaying = this.#loudestPlayed(steps + SMEAR_STEPS, this.#learned.lag, this.#heardTo) > FLOOR_DB;
+    this.#missing = isPlaying && excess < -MISSING_DB ? this.#missing + 1 : 0;
     if (this.#missing >= MISSING_WINDOWS) this.#learned = null;
-    return Math.min(1, Math.max(0, (BEYOND_DB - excess) / (BEYOND_DB - WITHIN_DB)));
+    return likelihoodOf(excess);
+  }
+
+  /** How much louder a window is than its echo would be; null when no echo can be in it. */
+  #excessDb(levelDbNow: number, steps: number, to: number): number | null {
+    if (this.#learned === null) return null;
+    const { lag, lossDb } = this.#learned;
+    if (this.#loudestPlayed(steps + TAIL_STEPS, lag, to) <= FLOOR_DB) return null;
+    const sourceDb = this.#loudestPlayed(steps + SMEAR_STEPS, lag, to);
+    // What is no louder than the line's own noise is not speech, whatever the detector says.
+    return levelDbNow - Math.max(this.#noiseDb() + NOISE_RISE_DB, sourceDb - lossDb);
   }
 
   /** Too little was played to know that there is no echo. */
@@ -162,16 +204,16 @@ export class EchoEstimator {
     return false;
   }
 
-  #loudestPlayed(steps: number, lag: number): number {
+  #loudestPlayed(steps: number, lag: number, to: number): number {
     let loudest = FLOOR_DB;
-    for (let step = this.#heardTo - steps; step <= this.#heardTo; step += 1) {
+    for (let step = to - steps; step <= to; step += 1) {
       loudest = Math.max(loudest, this.#playedAt(step - lag));
     }
     return loudest;
   }
 
   #noiseDb(): number {
-    const from = Math.max(0, this.#heardTo - RETAINED_STEPS);
+    const from = Math.max(0, this.#heardTo - NOISE_STEPS);
     const levels: number[] = [];
     for (let step = from; step < this.#heardTo; step += 1)
       levels.push(this.#heard[step % RETAINED_STEPS] ?? FLOOR_DB);
@@ -302,6 +344,10 @@ export class EchoEstimator {
   #put(ring: Float32Array, step: number, level: number): void {
     ring[step % RETAINED_STEPS] = level;
   }
+}
+
+function likelihoodOf(excessDb: number): number {
+  return Math.min(1, Math.max(0, (BEYOND_DB - excessDb) / (BEYOND_DB - WITHIN_DB)));
 }
 
 function levelDb(samples: Int16Array): number {

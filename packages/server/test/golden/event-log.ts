@@ -9,7 +9,7 @@ import type { CallEffect } from "../../src/call/effects.ts";
 import type { CallEngineEvent, EventOf } from "../../src/call/events.ts";
 import { InvariantChecker } from "../../src/call/testing/invariants.ts";
 import type { CallPlan } from "../../src/plan/plan.ts";
-import { deepFreeze } from "../../src/call/testing/scenario.ts";
+import { deepFreeze } from "../../src/call/testing/deep-freeze.ts";
 import type { Sound } from "./conversations.ts";
 import { summarise, type Summary } from "./summary.ts";
 

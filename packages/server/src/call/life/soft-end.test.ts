@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { endSoftly } from "./soft-end.ts";
 import { testTool } from "../testing/fake-tools.ts";
-import { deepFreeze, joinedCall, type Scenario } from "../testing/scenario.ts";
+import { deepFreeze } from "../testing/deep-freeze.ts";
+import { joinedCall, type Scenario } from "../testing/scenario.ts";
 
 const FAREWELL = "Thank you for calling. Have a lovely day, and goodbye.";
 

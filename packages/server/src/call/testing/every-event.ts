@@ -46,6 +46,14 @@ function generationEvents(replyId: number, generationId: number): Events<Generat
   };
 }
 
+const COMPLETED: Events<"toolFinished">["toolFinished"]["outcome"] = {
+  kind: "completed",
+  result: "OK",
+  responseType: "tool-response",
+  reaction: null,
+  updateCallState: null,
+};
+
 /** The event as it reaches a call: about its own utterance, reply, segment, thread and tool call where it has them. */
 function eventFor(type: EventType, state: CallState): CallEngineEventBody {
   const { turn, reply, toolRound, sideThreads, clock } = state;
@@ -66,6 +74,7 @@ function eventFor(type: EventType, state: CallState): CallEngineEventBody {
     mediaOverflowed: { type: "mediaOverflowed", droppedMs: 100 },
     transportProblemNoticed: { type: "transportProblemNoticed", problem: "odd_bytes" },
     voiceScored: { type: "voiceScored", score: 0, mediaMs: 1_000_000 },
+    echoLearned: { type: "echoLearned", own: [] },
     transcriptUpdated: { type: "transcriptUpdated", utteranceId, text: "wait" },
     transcriptFinished: { type: "transcriptFinished", utteranceId, revision, text: "wait", understood: true },
     transcriptFailed: { type: "transcriptFailed", utteranceId, revision, error: "refused" },
@@ -78,17 +87,7 @@ function eventFor(type: EventType, state: CallState): CallEngineEventBody {
     dataMessageReceived: { type: "dataMessageReceived", message: PING, source: "client" },
     dataMessageRejected: { type: "dataMessageRejected", cause: "invalid", detail: "not JSON" },
     turnJudged: { type: "turnJudged", utteranceId, revision, finished: 1, by: "text" },
-    toolFinished: {
-      type: "toolFinished",
-      invocationId,
-      outcome: {
-        kind: "completed",
-        result: "OK",
-        responseType: "tool-response",
-        reaction: null,
-        updateCallState: null,
-      },
-    },
+    toolFinished: { type: "toolFinished", invocationId, outcome: COMPLETED },
     stagePrepared: {
       type: "stagePrepared",
       invocationId,

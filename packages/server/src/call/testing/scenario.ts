@@ -8,8 +8,9 @@ import { isSnapshotDue } from "../adoption/snapshot-due.ts";
 import { snapshotOf, type CallSnapshot } from "../adoption/snapshot.ts";
 import { initialState, step, type CallState } from "../call.ts";
 import type { CallEffect, EffectOf, MessageRecord } from "../effects.ts";
-import type { CallEngineEvent, CallEngineEventBody } from "../events.ts";
+import type { CallEngineEvent, CallEngineEventBody, EventOf } from "../events.ts";
 import { InvariantChecker } from "./invariants.ts";
+import { deepFreeze } from "./deep-freeze.ts";
 import { FakeLlm, FakeStt, FakeUser, FakeVoice } from "./fake-engines.ts";
 import { FakeTools } from "./fake-tools.ts";
 import { testPlan, type PlanChanges } from "./plan.ts";
@@ -69,6 +70,8 @@ export class Scenario {
   judgeDelayMs = 0;
   /** Likelihood of echo in the window that ends at this time. */
   echo: (toMs: number) => number = () => 0;
+  /** Windows that turn out not to be echo when the one that ends at this time comes; null: no news. */
+  echoLearned: (toMs: number) => EventOf<"echoLearned">["own"] | null = () => null;
   /** A test made up what was played, so nothing can be compared with it. */
   #forgedPlayout = false;
   #order = 0;
@@ -239,6 +242,8 @@ export class Scenario {
         this.#mediaMs = this.atMs - this.#joinedMs;
         const score = this.user.score(this.atMs);
         const echo = this.echo(this.atMs);
+        const own = this.echoLearned(this.atMs);
+        if (own !== null) this.#deliver({ type: "echoLearned", own });
         const scored = { type: "voiceScored", score, mediaMs: this.#mediaMs } as const;
         this.#deliver(echo === 0 ? scored : { ...scored, echo });
         const { partialsMs } = this.stt;
@@ -384,14 +389,6 @@ export class Scenario {
     }
     return histories.flatMap((byIndex) => [...byIndex.values()].toSorted((a, b) => a.index - b.index));
   }
-}
-
-/** Freezes what is new; what is frozen already is frozen to the bottom. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const part of Object.values(value)) deepFreeze(part);
-  return value;
 }
 
 /** A joined call. */

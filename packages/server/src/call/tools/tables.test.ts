@@ -74,6 +74,7 @@ const ROUNDS: Readonly<Record<EventType, Readonly<Record<RoundKind, RoundKind>>>
   dataMessageRejected: STAY,
   // Of a generation that has ended.
   replyToolCalled: STAY,
+  echoLearned: STAY,
   turnJudged: STAY,
   toolFinished: { ...STAY, running: "none" },
   stagePrepared: { ...STAY, staging: "none" },

@@ -52,7 +52,7 @@ function holds({ voice, stage, clock, plan }: CallState, reply: Reply, meaning: 
 
 /** Speech that paused nothing, because it might have been echo, but turns out to have words. */
 function isHeardOut(turn: UserTurn, meaning: Meaning): boolean {
-  return turn.overAgent && !turn.clear && turn.transcript !== null && meaning === "words";
+  return turn.overAgent && (!turn.clear || turn.cleared) && turn.transcript !== null && meaning === "words";
 }
 
 function noteLength(draft: Draft, turn: UserTurn): UserTurn {

@@ -196,6 +196,26 @@ describe("the agent's own echo", () => {
     expect(call.transcript).toEqual([`agent: ${STORY}`]);
   });
 
+  test("that follows on the user's words does not take them away once the room is known", () => {
+    const answered = (isOwn: boolean) => {
+      const call = telling(STORY, 200);
+      const startMs = call.atMs;
+      const knownMs = startMs + 900;
+      call.echo = (toMs) => (toMs < knownMs ? 0.3 : 0.9);
+      const said = Array.from({ length: 28 }, (_, n) => ({ mediaMs: startMs + 32 * n, score: 0.9 }));
+      call.echoLearned = (toMs) => (isOwn && toMs >= knownMs && toMs < knownMs + 32 ? said : null);
+      // The recogniser is slower than the echo, so no words have shown yet that it was the user.
+      call.stt.delayMs = 600;
+      const { score } = call.user;
+      call.user.score = (toMs) =>
+        toMs >= knownMs && toMs < knownMs + 1_000 ? 0.9 : score.call(call.user, toMs);
+      call.says("What does the room cost", 860).run(12_000);
+      return call.transcript.filter((line) => line.startsWith("user"));
+    };
+    expect(answered(true)).toEqual(["user: What does the room cost"]);
+    expect(answered(false)).toEqual([]);
+  });
+
   test("that may be there hides no user who continues, and none whose words are known", () => {
     const plain = telling(STORY, 600);
     const unknownMs = plain.atMs + 1_200;

@@ -151,6 +151,7 @@ function openTurn(draft: Draft, speechMs: number): void {
     confirmed: false,
     long: false,
     clear: voice.origin === "user",
+    cleared: false,
     forced: false,
     earlyRequests: 0,
     speculations: 0,

@@ -18,6 +18,7 @@ import { HIGHEST_RECORDING_RATE_HZ, type Recorder } from "./recorder.ts";
 import type { AudioTap } from "./two-sided-audio.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 import type { Served } from "../engine-user.ts";
+import { DoubtedWindows } from "./doubted-windows.ts";
 import { Recognition, type CallRecognition, type RecognitionOptions } from "./recognition.ts";
 import { SpokenVoice } from "./spoken-voice.ts";
 
@@ -79,6 +80,7 @@ export class SpeechIn {
   #vad: VadStream | null = null;
   /** Likelihood of echo of the latest windows, by their numbers. */
   readonly #echoes = new Float64Array(MAX_ECHOES);
+  readonly #doubted = new DoubtedWindows();
   #windows = 0;
   #closed = false;
 
@@ -125,8 +127,14 @@ export class SpeechIn {
         scored: (index, score) => {
           if (this.#closed) return;
           const echo = this.#echoes[index % MAX_ECHOES] ?? 0;
-          const mediaMs = startMediaMs + (index + 1) * VAD_WINDOW_MS;
+          const endMs = (window: number) => startMediaMs + (window + 1) * VAD_WINDOW_MS;
+          const mediaMs = endMs(index);
           const rounded = Math.round(score * SCORE_STEPS) / SCORE_STEPS;
+          const own = this.#doubted.scored(index, rounded);
+          if (own !== null) {
+            const windows = own.map((window) => ({ mediaMs: endMs(window.index), score: window.score }));
+            post({ type: "echoLearned", own: windows });
+          }
           const scored = { type: "voiceScored", score: rounded, mediaMs } as const;
           post(echo === 0 ? scored : { ...scored, echo });
         },
@@ -219,7 +227,11 @@ export class SpeechIn {
   readonly #window = (window: Int16Array): void => {
     if (this.#closed || this.#vad === null) return;
     const { echo, nowMs } = this.#options;
-    if (echo !== null) this.#echoes[this.#windows % MAX_ECHOES] = rounded(echo.window(window, nowMs()));
+    if (echo !== null) {
+      const likelihood = rounded(echo.window(window, nowMs()));
+      this.#echoes[this.#windows % MAX_ECHOES] = likelihood;
+      this.#doubted.heard(this.#windows, likelihood, echo.takeJudgedAgain());
+    }
     this.#windows += 1;
     this.#vad.push(window);
   };
