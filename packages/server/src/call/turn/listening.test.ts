@@ -41,6 +41,20 @@ describe("listening words", () => {
     ["bien sûr", "fr", true],
     ["claro", "es", true],
     ["hmm", "pl", true],
+    ["Mm-hmm.", "en", true],
+    ["M-hm", null, true],
+    ["Mhmm,", "de", true],
+    ["Uhhuh", "en", true],
+    ["Ohh.", "en", true],
+    ["O.K.", "en", true],
+    ["Yesss", "en", true],
+    ["Right, right.", "en", true],
+    ["Okay, I see.", "en", true],
+    ["That makes sense.", "en", true],
+    ["Klar.", "de", true],
+    ["Uh-uh.", "en", false],
+    ["Okay, stop.", "en", false],
+    ["hold on", "en", false],
     ["no", "en", false],
     ["stop", "en", false],
     ["wait", "en", false],
@@ -64,6 +78,9 @@ describe("listening words", () => {
     ["but of", "en", false],
     ["", "en", false],
     ["ach", "de", true],
+    ["that makes", "en", true],
+    ["yeah that makes", "en", true],
+    ["that is", "en", false],
   ] as const)("%j in %s may be half of one: %s", (text, language, may) => {
     expect(mayBecomeBackchannel(text, language)).toBe(may);
   });
@@ -99,6 +116,18 @@ describe("listening words", () => {
     expect((call.timesOf("resumePlayout")[0] ?? NaN) - endMs).toBeLessThanOrEqual(96 + 150 + 32);
     expect(call.transcript).toEqual([`agent: ${STORY}`]);
     expect(call.llm.requests).toHaveLength(0);
+  });
+
+  test("drawn out to a second and a half do not interrupt, and a short stop does at once", () => {
+    const turnTaking = { backchannelMaxMs: 1_500 };
+    const long = telling(STORY, 1_504, { turnTaking }).says("Mm-hmm.", 1_440).run(12_000);
+    expect(long.effectsOf("clearPlayout")).toHaveLength(0);
+    expect(long.transcript).toEqual([`agent: ${STORY}`]);
+    for (const text of ["Stop.", "Wait.", "No."]) {
+      const call = telling(STORY, 1_504, { turnTaking }).says(text, 224).run(6_000);
+      expect(call.effectsOf("clearPlayout")).toHaveLength(1);
+      expect(call.transcript[1]).toBe(`user: ${text}`);
+    }
   });
 
   test("known while they are said do not cut it, even when they take longer than a confirmation", () => {
