@@ -59,9 +59,10 @@ const SETTINGS = {
   adaptiveEndpointMaxMs: { variable: "TURN_ADAPTIVE_ENDPOINT_MAX_MS", field: whole(0, 3_000).default(1_000) },
   // Both start at once, or the first echo returns before its level is known: neither is meant as an interruption.
   interruptionGraceMs: { variable: "TURN_INTERRUPTION_GRACE_MS", field: whole(0, 5_000).default(400) },
-  // "Mhm, yeah, okay" takes less than a second; longer speech is meant as a turn. Until then the engine waits for
-  // words, which costs nothing: the agent is silent already.
-  backchannelMaxMs: { variable: "TURN_BACKCHANNEL_MAX_MS", field: whole(0, 5_000).default(1_000) },
+  // "Mhm, yeah, okay" takes less than a second, drawn out up to one and a half, to which the detector of voice activity
+  // adds 0.1 s; longer speech is meant as a turn. Until then the engine waits for words, which costs nothing: the agent
+  // is silent already.
+  backchannelMaxMs: { variable: "TURN_BACKCHANNEL_MAX_MS", field: whole(0, 5_000).default(1_600) },
   // Buffers of client and network hold up to half a second.
   echoTailMs: { variable: "TURN_ECHO_TAIL_MS", field: whole(0, 3_000).default(600) },
 } as const satisfies Readonly<Record<keyof TurnTakingSettings, object>>;
