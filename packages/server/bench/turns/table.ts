@@ -33,8 +33,9 @@ export function failed(result: Result): boolean {
     case "noise":
       return !result.outcome.heardOut;
     case "interruption":
-      return !result.outcome.cut;
+      break;
   }
+  return !result.outcome.cut;
 }
 
 type Row = readonly [label: string, cell: (results: readonly Result[]) => string];

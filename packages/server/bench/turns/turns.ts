@@ -34,7 +34,8 @@ const { values } = parseArgs({
 await initResampler(nodeProcess);
 const [scorer, tts] = await Promise.all([
   Scorer.open(values.cache ?? null),
-  openEspeakTts({ log: () => {} }),
+  // A busy machine makes the run slower, and must not end it.
+  openEspeakTts({ log: () => {}, limits: { startTimeoutMs: 120_000, pieceTimeoutMs: 120_000 } }),
 ]);
 const startedMs = performance.now();
 try {

@@ -226,7 +226,8 @@ describe("windows of the time in which nothing was known", () => {
     const found = judgedAgain(undefined);
     expect(found?.again).toBeNull();
     expect(found?.judged.length).toBeGreaterThan(10);
-    expect(share(found?.judged ?? [], (likelihood) => likelihood < 0.25)).toBeLessThan(0.1);
+    // In the first 120 ms nothing could come back yet: four windows.
+    expect(found?.judged.filter((likelihood) => likelihood < 0.25).length).toBeLessThanOrEqual(4);
   });
 
   test("are not, where the user has spoken", () => {

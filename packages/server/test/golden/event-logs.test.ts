@@ -158,14 +158,15 @@ describe("with the defaults", () => {
     const heard = summary.replies.filter(({ spokenMs }) => spokenMs !== null);
     expect(heard.map(({ outcome }) => outcome)).toEqual(["cut", "said"]);
     expect(summary.pauses).toHaveLength(1);
-    // The answer has only just begun, so it is paused when its grace of 400 ms is over, and cut at a second of speech.
-    const { interruptionGraceMs } = stored("clip-jfk").head.plan.turnTaking;
+    // The answer has only just begun, so it is paused when its grace of 400 ms is over, and cut when the speech is
+    // longer than listening words are.
+    const { interruptionGraceMs, backchannelMaxMs } = stored("clip-jfk").head.plan.turnTaking;
     for (const [index, { pausedMs, endMs }] of summary.pauses.entries()) {
       const { fromMs } = summary.utterances[index + 1] ?? { fromMs: NaN };
       const sinceFirstSoundMs = pausedMs - (heard[index]?.spokenMs ?? NaN);
       expect(sinceFirstSoundMs).toBeGreaterThanOrEqual(interruptionGraceMs);
       expect(sinceFirstSoundMs).toBeLessThan(interruptionGraceMs + 4 * WINDOW_MS);
-      expect((endMs ?? NaN) - fromMs).toBe(1_024);
+      expect((endMs ?? NaN) - fromMs).toBe(backchannelMaxMs);
     }
   });
 });
@@ -271,13 +272,15 @@ describe.each([
   const [first, second] = summary.replies;
   const story = CONVERSATIONS.find((conversation) => conversation.name === name)?.answers;
 
-  test("pauses the reply at the third window of speech and confirms it at a second", () => {
+  test("pauses the reply at the third window of speech, and its words or its length confirm it", () => {
     const { fromMs = NaN } = summary.utterances[1] ?? {};
     expect(summary.pauses).toHaveLength(1);
     expect(pause?.replyId).toBe(first?.replyId);
     expect((pause?.pausedMs ?? NaN) - fromMs).toBe(96);
     expect(pause?.outcome).toBe("cut");
-    expect((pause?.endMs ?? NaN) - fromMs).toBe(1_024);
+    // A second of speech, three silent windows and 60 ms for the words; longer speech is one by its length.
+    const { backchannelMaxMs } = log.head.plan.turnTaking;
+    expect((pause?.endMs ?? NaN) - fromMs).toBe(name === "interruption-short" ? 1_180 : backchannelMaxMs);
     expect(timesOf(log, "resumePlayout")).toEqual([]);
   });
 

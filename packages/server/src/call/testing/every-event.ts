@@ -52,6 +52,14 @@ function generationEvents(replyId: number, generationId: number): Events<Generat
 
 const HUMAN = { answeredBy: "human", isMachine: false, greetingEnded: false };
 
+const COMPLETED: Events<"toolFinished">["toolFinished"]["outcome"] = {
+  kind: "completed",
+  result: "OK",
+  responseType: "tool-response",
+  reaction: null,
+  updateCallState: null,
+};
+
 /** The event as it reaches a call: about its own utterance, reply, segment, thread and tool call where it has them. */
 function eventFor(type: EventType, state: CallState): CallEngineEventBody {
   const { turn, reply, toolRound, sideThreads, clock } = state;
@@ -85,17 +93,7 @@ function eventFor(type: EventType, state: CallState): CallEngineEventBody {
     dataMessageReceived: { type: "dataMessageReceived", message: PING, source: "client" },
     dataMessageRejected: { type: "dataMessageRejected", cause: "invalid", detail: "not JSON" },
     turnJudged: { type: "turnJudged", utteranceId, revision, finished: 1, by: "text" },
-    toolFinished: {
-      type: "toolFinished",
-      invocationId,
-      outcome: {
-        kind: "completed",
-        result: "OK",
-        responseType: "tool-response",
-        reaction: null,
-        updateCallState: null,
-      },
-    },
+    toolFinished: { type: "toolFinished", invocationId, outcome: COMPLETED },
     stagePrepared: {
       type: "stagePrepared",
       invocationId,

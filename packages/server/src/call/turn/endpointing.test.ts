@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { combined, COMPLETE } from "./endpointing.ts";
+import { combined, COMPLETE, EXTRA_MAX_MS, unfinishedMs } from "./endpointing.ts";
 import { SPECULATIONS_PER_TURN, SPECULATIONS_REFUNDED } from "../reply/reply.ts";
 import type { PlanChanges } from "../testing/plan.ts";
 import { joinedCall } from "../testing/scenario.ts";
@@ -25,7 +25,7 @@ describe("the wait after words", () => {
     ["that end a sentence is the least", 0.8, ENDPOINT_MS],
     ["of which there is no opinion is the least", null, ENDPOINT_MS],
     ["that sound rather unfinished is longer", 0.35, windowed(ENDPOINT_MS + 800)],
-    ["that cannot be the end is longer still", 0.1, windowed(ENDPOINT_MS + 2_000)],
+    ["that cannot be the end is longer still", 0.15, windowed(ENDPOINT_MS + 2_000)],
     ["that are a whole answer is the least", 0.97, ENDPOINT_MS],
   ])("%s", (_, finished, waitMs) => {
     expect(judged(finished)).toEqual([waitMs]);
@@ -80,11 +80,31 @@ describe("the wait after words", () => {
   test("begins again from a transcript that comes after the least wait", () => {
     const call = joinedCall();
     call.stt.delayMs = 700;
-    call.judge = () => 0.1;
+    call.judge = () => 0.15;
     call.run(960).says("I would like a", 960).run(900);
     expect(call.state.turn.kind).toBe("pausing");
     call.run(6_000);
     expect(call.timesOf("speak")).toEqual([SPEECH_END_MS + windowed(ENDPOINT_MS + 2_000)]);
+  });
+});
+
+describe("the additional wait is one curve", () => {
+  const at = (finished: number | null) => unfinishedMs(finished, 800, 2_000);
+
+  test("nothing at even odds and above, both settings on it, and 3 s at most", () => {
+    expect([null, 1, 0.65, 0.5].map(at)).toEqual([0, 0, 0, 0]);
+    expect(at(0.35)).toBeCloseTo(800);
+    expect(at(0.15)).toBeCloseTo(2_000);
+    expect(at(0)).toBe(EXTRA_MAX_MS);
+    expect([0.5, 0.3, 0.1, 0].map((finished) => unfinishedMs(finished, 0, 0))).toEqual([0, 0, 0, 0]);
+  });
+
+  test("it never falls as the user is less likely to have finished, and never jumps", () => {
+    const likelihoods = Array.from({ length: 1_001 }, (_, n) => 1 - n / 1_000);
+    const waits = likelihoods.map(at);
+    const rises = waits.map((wait, n) => wait - (waits[n - 1] ?? wait));
+    expect(Math.min(...rises)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...rises)).toBeLessThan(110);
   });
 });
 
@@ -147,7 +167,7 @@ describe("several opinions", () => {
       ],
     ],
     [
-      0.25,
+      0.35,
       [
         ["text", 0.1],
         ["audio", 0.95],

@@ -1,7 +1,7 @@
 /**
  * How long a pause must be to end a turn: the second layer above plain silence. The least wait is the stage's
  * `turnEndpointDelay`, or what this caller's pauses have taught; words that sound unfinished, and speech that no
- * recogniser understood, are given more. Rules R80 to R86 and R145 of SPEC.md.
+ * recogniser understood, are given more. Rules R80 to R86, R145 and R202 of SPEC.md.
  */
 
 import { heardFromAgent } from "./agent-words.ts";
@@ -25,6 +25,14 @@ export const AUDIO_CERTAIN = 0.9;
 export const JUDGEMENTS_MAX = 4;
 /** Characters of the agent's last sentences that the turn detectors get. */
 const AGENT_TEXT_CHARS = 300;
+
+/** The likelihoods at which the curve of the wait has the values of the two settings. */
+const RATHER_UNFINISHED = 0.35;
+const SURELY_UNFINISHED = 0.15;
+const RATHER_ODDS = oddsOfMore(RATHER_UNFINISHED);
+const CLEARLY_ODDS = oddsOfMore(SURELY_UNFINISHED);
+/** No detector is surer than this. */
+const LEAST_FINISHED = 0.01;
 
 /** A pause shorter than this is articulation and teaches nothing. */
 export const LEARNED_PAUSE_MIN_MS = 200;
@@ -75,7 +83,7 @@ export function combined(judgements: readonly Judgement[]): number | null {
   if (judgements.some(({ listens, finished }) => !listens && finished >= COMPLETE)) return COMPLETE;
   const heard = judgements.filter(({ listens }) => listens);
   if (heard.length === 0 || heard.some(({ finished }) => finished < AUDIO_CERTAIN)) return lowest;
-  return lowest < CLEARLY_UNFINISHED ? CLEARLY_UNFINISHED : Math.max(lowest, UNFINISHED);
+  return lowest < CLEARLY_UNFINISHED ? RATHER_UNFINISHED : Math.max(lowest, UNFINISHED);
 }
 
 /** Silence that ends a turn when nothing suggests a longer wait. */
@@ -101,9 +109,23 @@ export function endpointMs(state: CallState, turn: UserTurn, understood: boolean
   return Math.min(bareMs + EXTRA_MAX_MS, Math.max(leastWaitMs(state) + extraMs, waitedForMs));
 }
 
-function unfinishedMs(finished: number | null, ratherMs: number, clearlyMs: number): number {
+/**
+ * The additional wait as one curve over the likelihood that the user has finished. Pauses within speech die out about
+ * exponentially, so the wait at which a mistake and the waiting cost the same is linear in the logarithm of the odds that
+ * the user goes on. It begins at even odds and passes through `unfinishedExtraMs` and `clearlyUnfinishedExtraMs`; beyond,
+ * it rises as before, to `EXTRA_MAX_MS` at most.
+ */
+export function unfinishedMs(finished: number | null, ratherMs: number, clearlyMs: number): number {
   if (finished === null || finished >= UNFINISHED) return 0;
-  return finished < CLEARLY_UNFINISHED ? Math.max(ratherMs, clearlyMs) : ratherMs;
+  const odds = oddsOfMore(Math.max(finished, LEAST_FINISHED));
+  if (odds <= RATHER_ODDS) return (ratherMs * odds) / RATHER_ODDS;
+  const risePerUnit = Math.max(0, clearlyMs - ratherMs) / (CLEARLY_ODDS - RATHER_ODDS);
+  return Math.min(EXTRA_MAX_MS, ratherMs + risePerUnit * (odds - RATHER_ODDS));
+}
+
+/** Logarithm of the odds that the user goes on. */
+function oddsOfMore(finished: number): number {
+  return Math.log((1 - finished) / finished);
 }
 
 /** The caller went on after a pause that was no end. A pause that was judged unfinished is not learned from. */

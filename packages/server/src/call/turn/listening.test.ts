@@ -235,9 +235,8 @@ describe("the agent's own echo", () => {
       call.echoLearned = (toMs) => (isOwn && toMs >= knownMs && toMs < knownMs + 32 ? said : null);
       // The recogniser is slower than the echo, so no words have shown yet that it was the user.
       call.stt.delayMs = 600;
-      const { score } = call.user;
-      call.user.score = (toMs) =>
-        toMs >= knownMs && toMs < knownMs + 1_000 ? 0.9 : score.call(call.user, toMs);
+      const score = call.user.score.bind(call.user);
+      call.user.score = (toMs) => (toMs >= knownMs && toMs < knownMs + 1_000 ? 0.9 : score(toMs));
       call.says("What does the room cost", 860).run(12_000);
       return call.transcript.filter((line) => line.startsWith("user"));
     };

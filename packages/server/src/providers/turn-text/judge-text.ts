@@ -3,6 +3,7 @@
  * incomplete.
  */
 
+import { emailAddress, englishGoesOn, isEnglishVerb } from "./english-clauses.ts";
 import { WORD_TABLES, type WordTable } from "./word-tables.ts";
 
 /** Probabilities that the user has finished. Below 0.25 the words are clearly unfinished, below 0.5 probably so. */
@@ -57,9 +58,11 @@ export function judgeText({ text, agentText, language }: Words): number | null {
   const table = tableFor(language, words);
   const agent = agentText.trim().toLowerCase().slice(-TEXT_END_CHARS);
   const last = words.at(-1);
+  const requested = /\?["'”’)\]]*$/u.test(agent);
+  const address = requested ? emailAddress(end.toLowerCase(), agent) : null;
+  if (address !== null) return address === "whole" ? OPINION.requested : OPINION.unfinished;
   if (table === null || last === undefined) return byMark(mark);
   const phrase = words.join(" ");
-  const requested = /\?["'”’)\]]*$/u.test(agent);
   return opinion({ table, words, last, phrase, agentText: agent, requested, mark });
 }
 
@@ -74,6 +77,7 @@ const RULES: readonly ((reading: Reading) => number | null)[] = [
   byEnding,
   byClause,
   byShortAnswer,
+  byEnglish,
 ];
 
 function opinion(reading: Reading): number {
@@ -193,20 +197,20 @@ function byShortAnswer({ requested, words, table }: Reading): number | null {
   return table.never.has(first) && words.length > 1 && first.length < 3 ? null : OPINION.answered;
 }
 
+function byEnglish({ table, words, mark, requested }: Reading): number | null {
+  if (!isEnglish(table)) return null;
+  const goesOn = englishGoesOn(
+    words,
+    words.some((word) => digitsOf(table, word) > 0),
+  );
+  if (goesOn === "strong") return OPINION.unfinished;
+  // After a question a few words without a verb are an answer.
+  return goesOn === "weak" && mark === "" && !requested ? OPINION.rather : null;
+}
+
 /** "More than he was", "that is what I have": the auxiliary replaces what was said before. */
 const COMPARISON = /\b(?:than|as|what|where|how|who) (?:i|you|he|she|it|we|they|this|that) \p{L}+$/u;
 const ENGLISH_JOINTS: ReadonlySet<string> = new Set(["and", "so", "but", "or", "now"]);
-const ENGLISH_VERBS: ReadonlySet<string> = new Set(
-  `is are was were am be been do does did has have had will would can could should shall may might must go goes went come
-  came get got give take took make made see saw know knew think thought want need like love say said tell told ask call
-  called book pay send show help find use try work put keep let mean leave feel seem start play run move live believe
-  bring happen write sit stand lose meet set learn change lead understand watch follow stop speak read spend grow open
-  walk win teach offer remember buy wait serve die expect stay cancel check look turn stand reserve change it's that's
-  i'm you're we're they're he's she's there's i've i'll we'll let's don't can't won't doesn't didn't isn't i'd`.split(
-    /\s+/,
-  ),
-);
-
 /**
  * "A table for", "a problem with": after a noun with its article a preposition begins a phrase; "waiting for" may end
  * one.
@@ -243,10 +247,6 @@ function isConditionAlone(words: readonly string[]): boolean {
 
 function isEnglish(table: WordTable): boolean {
   return table === WORD_TABLES.get("en");
-}
-
-function isEnglishVerb(word: string): boolean {
-  return ENGLISH_VERBS.has(word) || (word.length > 4 && /(?:ed|ing)$/.test(word));
 }
 
 function endsWith(phrase: string, ending: string): boolean {

@@ -76,13 +76,13 @@ async function turnEndMs(recogniser: number | null, words: number | null): Promi
 }
 
 test("a recogniser that is sure ends the wait for words that sound rather unfinished", async () => {
-  const alone = await turnEndMs(null, 0.4);
-  const withOpinion = await turnEndMs(0.9, 0.4);
+  const alone = await turnEndMs(null, 0.35);
+  const withOpinion = await turnEndMs(0.9, 0.35);
   expect(withOpinion).toBeGreaterThanOrEqual(OPINION_MS);
   expect(withOpinion).toBeLessThan(alone - 300);
 });
 
 test("it never ends a turn before the least wait, and words that clearly go on still get more time", async () => {
   expect(await turnEndMs(0.9, null)).toBe(await turnEndMs(null, null));
-  expect(await turnEndMs(0.9, 0.1)).toBe(await turnEndMs(null, 0.4));
+  expect(await turnEndMs(0.9, 0.1)).toBe(await turnEndMs(null, 0.35));
 });
