@@ -72,7 +72,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
   transports: {
     folders: ["ports", "media", "net", "pacing", "threads"],
-    packages: [SCHEMA_PACKAGE, "node:", "libopus-wasm", "werift", "ws"],
+    packages: [SCHEMA_PACKAGE, "node:", "@livekit/protocol", "libopus-wasm", "werift", "ws"],
     // Media threads, peers, codecs and RTP, under `webrtc`, `livekit` and `sip`.
     separate: { shared: ["transports/rtc"] },
   },

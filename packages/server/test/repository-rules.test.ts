@@ -46,6 +46,7 @@ const GIVEN_NAMES = new Set([
   "ServiceAccount",
   "serviceAccount",
   "addService",
+  "SessionDescription",
 ]);
 
 /** Source without the text that a component displays to people. */

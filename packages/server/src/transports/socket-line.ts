@@ -96,13 +96,13 @@ export class SocketLine {
   }
 
   /** Sent however much is unsent, up to the limit at which the connection is cut. */
-  sendMessage(text: string): void {
+  sendMessage(message: string | Uint8Array): void {
     if (!this.#isOpen()) return;
     if (this.#socket.bufferedAmount > STUCK_BYTES) {
       this.#socket.terminate();
       return;
     }
-    this.#socket.send(text, ignoreSendError);
+    this.#socket.send(message, ignoreSendError);
   }
 
   /** See `Transport.probe`. */

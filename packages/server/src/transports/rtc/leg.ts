@@ -19,6 +19,10 @@ export const DEFAULT_SILENCE_LIMIT_MS = 10_000;
 export interface WebRtcTransportOptions {
   /** Nothing at all came for so long: the other side is gone. */
   readonly silenceLimitMs: number;
+  /** How long the call waits for the return of a lost connection. Unset: as the plan says. */
+  readonly graceMs?: number;
+  /** The other side ends calls by signalling: where it ends the connection alone, it may return. Unset: false. */
+  readonly mayReturn?: boolean;
 }
 
 export interface RtpTransportOptions extends WebRtcTransportOptions {
@@ -47,7 +51,7 @@ export interface Leg {
   readonly connected: Promise<boolean>;
   /** Makes it the medium of a call; once. The listener is not called before this has returned. */
   attach(options: WebRtcTransportOptions, listener: TransportListener): LegTransport;
-  /** The other side restarts its network, and its silence counts from now; resolves to the answer. */
+  /** A further offer, as `Peer.restart`; silence counts from now. Resolves to the answer. */
   restart(offer: string): Promise<string>;
   /** Releases everything; an attached transport reports its own `closed`. Idempotent. */
   close(): Promise<void>;

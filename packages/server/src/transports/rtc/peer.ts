@@ -42,7 +42,7 @@ export interface Peer {
   sendText(text: string): boolean;
   /** Bytes given to the data channel that are not on their way. */
   readonly unsentBytes: number;
-  /** The other side restarts its network; resolves to the answer. */
+  /** A further offer: the other side restarts its network, or changes its media. Resolves to the answer. */
   restart(offer: string): Promise<string>;
   /** Tells the other side; resolves when everything is let go of. Idempotent. */
   close(): Promise<void>;
@@ -55,13 +55,37 @@ export interface PeerOptions {
   readonly portRange: readonly [number, number] | null;
   /** From the answer to flowing media. */
   readonly connectLimitMs: number;
+  /** Whose conventions the other side follows. Unset: those of our own clients. */
+  readonly dialect?: "room";
+}
+
+/** What differs between kinds of clients on one peer connection. */
+export interface PeerDialect {
+  /** Of the data channel that carries the messages; others are ignored. */
+  readonly channelLabel: string;
+  /** Offers may have lines of video. They are answered, and nothing is sent or taken on them. */
+  readonly allowsVideo: boolean;
+  /** The mid of the audio line on which the service speaks; null: there is one audio line only. */
+  speakingLine(offer: string): string | null;
+  /** A data message as it goes over the channel. */
+  encode(text: string): string | Buffer;
+  /** The text of what came over the channel; null: it is no data message. @throws where it cannot be read */
+  decode(message: Buffer): Buffer | null;
 }
 
 /** @throws what the library makes of an offer that it cannot answer; NoPortError */
 export type OpenPeer = (offer: string, options: PeerOptions) => Promise<Peer>;
 
-/** The one data channel that is listened to. */
+/** The data channel of our own clients. */
 export const CHANNEL_LABEL = "messages";
+
+export const OWN_DIALECT: PeerDialect = {
+  channelLabel: CHANNEL_LABEL,
+  allowsVideo: false,
+  speakingLine: () => null,
+  encode: (text) => text,
+  decode: (message) => message,
+};
 
 /** No address and port was free to take media. */
 export class NoPortError extends Error {

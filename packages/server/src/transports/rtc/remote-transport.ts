@@ -74,7 +74,10 @@ export class RemoteTransport implements LegTransport {
     this.outputEncoding = isRtp ? medium.outputEncoding : "pcm";
     this.aheadMs = isRtp ? RTP_AHEAD_MS : WEBRTC_AHEAD_MS;
     this.signalsDigits = isRtp;
-    if (!isRtp) return;
+    if (!isRtp) {
+      this.graceMs = medium.graceMs ?? null;
+      return;
+    }
     // A SIP peer does not come back to a call whose media it has lost.
     this.graceMs = 0;
     this.mark = (position) => this.#send({ type: "mark", legId, position });

@@ -21,19 +21,35 @@ function joined(lines: readonly string[]): string {
  * names is ever sent to. Throws BadSdpError.
  */
 export function checkedOffer(sdp: string): string {
+  return checkedMedia(sdp, MAX_LINES, (media) => {
+    if (media.filter((kind) => kind === "audio").length !== 1) {
+      throw new BadSdpError("must have exactly one audio line (m=audio)");
+    }
+    if (media.filter((kind) => kind === "application").length > 1) {
+      throw new BadSdpError("must have at most one line for data channels (m=application)");
+    }
+    const other = media.find((kind) => kind !== "audio" && kind !== "application");
+    if (other !== undefined) throw new BadSdpError("must have no media but audio and data channels");
+  });
+}
+
+/**
+ * As `checkedOffer`, with other rules for the kinds of media.
+ *
+ * @param checkKinds gets the kind of each media line, in order; throws BadSdpError
+ */
+export function checkedMedia(
+  sdp: string,
+  maxLines: number,
+  checkKinds: (kinds: readonly string[]) => void,
+): string {
   const lines = linesOf(sdp);
   if (lines[0] !== "v=0") throw new BadSdpError("is not SDP: it must begin with v=0");
-  if (lines.length > MAX_LINES) throw new BadSdpError(`has more than ${String(MAX_LINES)} lines`);
+  if (lines.length > maxLines) throw new BadSdpError(`has more than ${String(maxLines)} lines`);
   if (lines.some((line) => !/^[a-z]=/.test(line))) throw new BadSdpError("has a line that is not SDP");
-  const media = lines.filter((line) => line.startsWith("m=")).map((line) => line.slice(2).split(" ", 1)[0]);
-  if (media.filter((kind) => kind === "audio").length !== 1) {
-    throw new BadSdpError("must have exactly one audio line (m=audio)");
-  }
-  if (media.filter((kind) => kind === "application").length > 1) {
-    throw new BadSdpError("must have at most one line for data channels (m=application)");
-  }
-  const other = media.find((kind) => kind !== "audio" && kind !== "application");
-  if (other !== undefined) throw new BadSdpError("must have no media but audio and data channels");
+  checkKinds(
+    lines.filter((line) => line.startsWith("m=")).map((line) => line.slice(2).split(" ", 1)[0] ?? ""),
+  );
   if (lines.filter((line) => line.startsWith("a=group:BUNDLE")).length > 1) {
     throw new BadSdpError("must have at most one group of media (a=group:BUNDLE)");
   }
@@ -86,6 +102,23 @@ function liteForAll(lines: readonly string[]): string[] {
   const others = lines.filter((line) => line !== "a=ice-lite");
   const first = others.findIndex((line) => line.startsWith("m="));
   return [...others.slice(0, first), "a=ice-lite", ...others.slice(first)];
+}
+
+/** A description's lines before the first medium, and those of each medium. Each line ends with CR LF. */
+export function sectionsOf(sdp: string): readonly string[] {
+  return joined(linesOf(sdp)).split(/(?=^m=)/m);
+}
+
+/** The mid of a section of a description; null: it has none. */
+export function midOf(section: string): string | null {
+  return /^a=mid:(\S+)\r$/m.exec(section)?.[1] ?? null;
+}
+
+/** Whether an answer refuses (port 0) the audio line with this mid; null: any audio line. */
+export function refusesAudio(answer: string, mid: string | null): boolean {
+  return sectionsOf(answer).some(
+    (section) => section.startsWith("m=audio 0 ") && (mid === null || midOf(section) === mid),
+  );
 }
 
 export interface IceCredentials {

@@ -14,11 +14,14 @@ import { guardPeer, type PeerGuard } from "./edge/guard-peer.ts";
 import {
   CHANNEL_LABEL,
   NoPortError,
+  OWN_DIALECT,
   type Peer,
+  type PeerDialect,
   type PeerFaults,
   type PeerListener,
   type PeerOptions,
 } from "./peer.ts";
+import { credentialsOf, refusesAudio } from "./sdp.ts";
 
 /** Texts that may come before anybody listens: what a client says first. */
 const MAX_EARLY_TEXTS = 32;
@@ -36,14 +39,22 @@ const OPUS = (): RTCRtpCodecParameters =>
     parameters: "minptime=10;useinbandfec=1;stereo=0;sprop-stereo=0",
   });
 
+/** The library refuses lines without a codec that it knows; this one is never used. */
+const UNUSED_VIDEO = (): RTCRtpCodecParameters =>
+  new RTCRtpCodecParameters({ mimeType: "video/VP8", clockRate: 90_000 });
+
 /**
  * Ports of a range are tried one after the other, and between the trial and the use nobody else may look: with a range
  * only one peer may be opening at a time.
  *
  * @throws what werift makes of an offer that it cannot answer; NoPortError
  */
-export async function openWeriftPeer(offer: string, options: PeerOptions): Promise<Peer> {
-  const peer = new WeriftPeer(options);
+export async function openWeriftPeer(
+  offer: string,
+  options: PeerOptions,
+  dialect: PeerDialect = OWN_DIALECT,
+): Promise<Peer> {
+  const peer = new WeriftPeer(options, dialect);
   try {
     await peer.answerOffer(offer);
     return peer;
@@ -85,6 +96,11 @@ class WeriftPeer implements Peer {
   readonly #settle: (connected: boolean) => void;
   readonly #blame: (faults: PeerFaults) => void;
   readonly #connectLimitMs: number;
+  readonly #dialect: PeerDialect;
+  /** See `PeerDialect.speakingLine`. */
+  #speakingLine: string | null = null;
+  /** Of the last offer. */
+  #remoteUsername: string | null = null;
   #connectTimer: NodeJS.Timeout | null = null;
   #listener: PeerListener | null = null;
   #channel: RTCDataChannel | null = null;
@@ -95,7 +111,8 @@ class WeriftPeer implements Peer {
   #faults = 0;
   #isReported = false;
 
-  constructor(options: PeerOptions) {
+  constructor(options: PeerOptions, dialect: PeerDialect) {
+    this.#dialect = dialect;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.connected = promise;
     this.#settle = resolve;
@@ -104,7 +121,7 @@ class WeriftPeer implements Peer {
     this.#blame = faulty.resolve;
     this.#connectLimitMs = options.connectLimitMs;
     this.#connection = new RTCPeerConnection({
-      codecs: { audio: [OPUS()], video: [] },
+      codecs: { audio: [OPUS()], video: dialect.allowsVideo ? [UNUSED_VIDEO()] : [] },
       headerExtensions: { audio: [], video: [] },
       maxMessageSize: MAX_MESSAGE_BYTES,
       // Gets signed requests only.
@@ -119,6 +136,7 @@ class WeriftPeer implements Peer {
   }
 
   async answerOffer(offer: string): Promise<void> {
+    this.#speakingLine = this.#dialect.speakingLine(offer);
     this.answer = await this.#answerTo(offer);
     if (!this.answer.includes("a=candidate:")) throw new NoPortError("no UDP port is free");
     const payloadType = Number(/^a=rtpmap:(\d+) opus\//im.exec(this.answer)?.[1]);
@@ -158,7 +176,7 @@ class WeriftPeer implements Peer {
   sendText(text: string): boolean {
     const channel = this.#channel;
     if (channel?.readyState !== "open" || this.#closing !== null) return false;
-    channel.send(text);
+    channel.send(this.#dialect.encode(text));
     return true;
   }
 
@@ -167,7 +185,9 @@ class WeriftPeer implements Peer {
   }
 
   async restart(offer: string): Promise<string> {
+    const before = this.#remoteUsername;
     const answer = await this.#answerTo(offer);
+    if (this.#remoteUsername === before) return answer;
     // Where encryption stands already the library does not look at the network again by itself.
     for (const ice of this.#connection.iceTransports) {
       // It ends when the other side has come back, or with the connection.
@@ -204,6 +224,7 @@ class WeriftPeer implements Peer {
     // As a DTLS client the library does not check who the server is.
     if (/^a=setup:passive/m.test(offer)) throw new Error("the offer must not be a=setup:passive");
     await connection.setRemoteDescription({ type: "offer", sdp: offer });
+    this.#remoteUsername = credentialsOf(offer)?.ufrag ?? null;
     if (this.#guard === null) {
       this.#guard = guardPeer(connection, {
         ended: () => {
@@ -226,12 +247,15 @@ class WeriftPeer implements Peer {
     await connection.setLocalDescription(await connection.createAnswer());
     const answer = connection.localDescription?.sdp ?? "";
     // The library rejects a line that it cannot use, with port 0, and answers the others (RFC 3264, section 6).
-    if (/^m=audio 0 /m.test(answer)) throw new Error("the audio of the offer cannot be used");
+    if (refusesAudio(answer, this.#speakingLine)) throw new Error("the audio of the offer cannot be used");
     return answer;
   }
 
   #audio(): RTCRtpTransceiver | undefined {
-    return this.#connection.getTransceivers().find(({ kind }) => kind === "audio");
+    const line = this.#speakingLine;
+    return this.#connection
+      .getTransceivers()
+      .find(({ kind, mid }) => kind === "audio" && (line === null || mid === line));
   }
 
   #onState(state: string): void {
@@ -251,12 +275,22 @@ class WeriftPeer implements Peer {
     this.#listener.hungUp();
   };
 
+  #decoded(message: Buffer): Buffer | null {
+    try {
+      return this.#dialect.decode(message);
+    } catch {
+      this.fault("a data message cannot be read");
+      return null;
+    }
+  }
+
   #take(channel: RTCDataChannel): void {
-    if (channel.label !== CHANNEL_LABEL || this.#channel !== null) return;
+    if (channel.label !== this.#dialect.channelLabel || this.#channel !== null) return;
     this.#channel = channel;
     channel.onMessage.subscribe((data) => {
       this.#listener?.sign();
-      const text = typeof data === "string" ? Buffer.from(data, "utf8") : data;
+      const text = this.#decoded(typeof data === "string" ? Buffer.from(data, "utf8") : data);
+      if (text === null) return;
       if (this.#listener !== null) this.#listener.text(text);
       else if (this.#early.length < MAX_EARLY_TEXTS) this.#early.push(text);
     });

@@ -59,6 +59,7 @@ class WebRtcTransport implements PeerTransport {
   readonly #codec: OpusCodec;
   readonly #listener: TransportListener;
   readonly #silenceLimitMs: number;
+  readonly #mayReturn: boolean;
   readonly #received: ReceivedAudio;
   readonly #times = new RtpTimes(randomInt(2 ** 16), randomInt(2 ** 32));
   readonly #waiting: string[] = [];
@@ -78,6 +79,7 @@ class WebRtcTransport implements PeerTransport {
     this.#codec = codec;
     this.#listener = listener;
     this.#silenceLimitMs = options.silenceLimitMs;
+    this.#mayReturn = options.mayReturn ?? false;
     this.#received = new ReceivedAudio(codec, (samples) => this.#hear(samples));
     this.#watch = setInterval(() => this.#look(), WATCH_MS);
     setImmediate(() => {
@@ -146,7 +148,7 @@ class WebRtcTransport implements PeerTransport {
         if (this.#isTaken(message)) active(() => this.#read(message));
       },
       channelOpened: () => active(() => this.#openChannel()),
-      hungUp: () => this.hangUp(),
+      hungUp: () => (this.#mayReturn ? this.#lose() : this.hangUp()),
     });
   }
 
