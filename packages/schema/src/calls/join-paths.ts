@@ -39,7 +39,8 @@ export function joinPaths(): { [path: string]: JsonObject } {
           "little-endian mono audio at the medium's rates; text frames are data messages (`ClientDataMessage` from " +
           "the client, `ServerDataMessage` from the service). Valid until the call is joined; a lost connection can " +
           "reconnect within ten seconds. For a WebRTC call, name the subprotocol " +
-          `\`${AUDIO_PROTOCOL}\`, with audio at 16 kHz in both directions; without it the socket is closed with 4406. ` +
+          `\`${AUDIO_PROTOCOL}\`, with audio at 16 kHz in both directions. Without it the socket gets one message, \`room_info\`, ` +
+          "with the address and the token of a LiveKit room, for client libraries that join such rooms. " +
           "The address of a telephony call is for the carrier: put it into the carrier's stream directive. Its messages " +
           "are the carrier's own.",
         security: [],

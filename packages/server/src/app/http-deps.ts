@@ -125,6 +125,7 @@ export function httpDeps(parts: Parts, actions: Actions): HttpDeps {
     findJoin: async (join) => ((await nodes.holds()) ? reach.findJoin(join) : "draining"),
     connectCall: (input) => reach.connecting(input.callId, () => connectCall(joinDeps, input)),
     webRtc: reach.webRtc,
+    rooms: reach.rooms,
     sendToCall: reach.sendToCall,
     endUnjoined: reach.endUnjoined,
     console: parts.console,

@@ -234,8 +234,10 @@ function openJoins(
     OwnNode &
     Pick<Parts, "liveCalls" | "metrics"> & { readonly adoption: Adoption },
 ): Pick<Parts, "webRtc" | "legThreads" | "reach"> {
-  const { webRtc, legThreads } = openWebRtc(opened, parts);
-  return { webRtc, legThreads, reach: openCallReach({ ...parts, node: parts.node.boot, webRtc }) };
+  const { webRtc, roomDoors, legThreads } = openWebRtc(opened, parts);
+  const { iceServers } = parts.config.webRtc;
+  const reach = openCallReach({ ...parts, node: parts.node.boot, webRtc, roomDoors, iceServers });
+  return { webRtc, legThreads, reach };
 }
 
 function openSweeps(

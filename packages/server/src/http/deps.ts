@@ -16,6 +16,7 @@ import type {
   ConnectOutcome,
   FindJoinInput,
   JoinLookup,
+  Rooms,
   WebRtcSignalling,
 } from "../joins/api.ts";
 import type { SearchCorpus } from "../corpora/search-types.ts";
@@ -114,6 +115,7 @@ export interface HttpDeps {
    */
   readonly connectCall: (input: ConnectCallInput) => ConnectOutcome | Promise<ConnectOutcome>;
   readonly webRtc: WebRtcSignalling;
+  readonly rooms: Rooms;
   /** Wherever the call runs. `not_live`: it has ended. `elsewhere`: its node cannot be reached. */
   readonly sendToCall: (callId: string, message: SendCallDataMessage) => Promise<SendOutcome | "elsewhere">;
   /** Ends a call that nobody has joined, wherever it waits. `not_waiting`: it was joined, or has ended. */

@@ -55,6 +55,7 @@ import { trustedBy } from "../net/trusted-proxies.ts";
 import { limitConnections } from "./limit-connections.ts";
 import { closeIfUnfinished } from "./api/unfinished-bodies.ts";
 import { unknownRoute } from "./pages/unknown-route.ts";
+import { RoomSockets } from "./joins/room-sockets.ts";
 import { webRtcRoutes } from "./joins/web-rtc.ts";
 import { corpusUploadRoutes } from "./corpora/upload-addresses.ts";
 import { carrierCallbackRoutes } from "./telephony/carrier-callbacks.ts";
@@ -383,14 +384,14 @@ function createJoins(
   connected: (socket: Duplex) => void,
 ): JoinSockets {
   const isTrusted = trustedBy(deps.settings.trustedProxies);
+  // As `request.ip` of other requests. A socket that is closed by now has no address.
+  const clientAddressOf = (request: IncomingMessage): string =>
+    request.socket.remoteAddress === undefined ? "" : proxyAddr(request, isTrusted);
+  const shared = { findJoin: handlerDeps.findJoin, clientAddressOf, connected, logger: deps.logger };
   return new JoinSockets({
-    findJoin: handlerDeps.findJoin,
-    // As `request.ip` of other requests. A socket that is closed by now has no address.
-    clientAddressOf: (request) =>
-      request.socket.remoteAddress === undefined ? "" : proxyAddr(request, isTrusted),
-    connected,
+    ...shared,
+    rooms: new RoomSockets({ ...deps, ...shared, publicUrl: handlerDeps.publicUrl }),
     connectCall: deps.connectCall,
-    logger: deps.logger,
     requestIdOf,
     counted,
     refuse: (socket: Duplex, error, requestId) =>

@@ -44,6 +44,8 @@ export interface WebRtcSignalling {
   readonly offer: (input: WebRtcOffer) => Promise<WebRtcAnswer>;
   /** `text` is a fragment (RFC 8840): candidates, or new credentials for a restart. */
   readonly patch: (connection: WebRtcConnection, text: string) => Promise<WebRtcPatched>;
+  /** A further offer of a connection to a room. */
+  readonly renegotiate: (connection: WebRtcConnection, sdp: string) => Promise<WebRtcRenegotiated>;
   /** `elsewhere`: the node that runs the call cannot be reached. */
   readonly hangUp: (connection: WebRtcConnection) => Promise<"done" | "unknown" | "elsewhere">;
 }
@@ -52,6 +54,8 @@ export interface WebRtcOffer {
   readonly callId: string;
   readonly sdp: string;
   readonly query: JoinQuery;
+  /** The offer is of a client that joins a room, and the connection gets this id. Unset: of our own clients. */
+  readonly roomConnectionId?: string;
 }
 
 export interface WebRtcConnection {
@@ -77,6 +81,34 @@ export type WebRtcPatched =
   | { readonly kind: "unknown" }
   /** The node that runs the call cannot be reached. */
   | { readonly kind: "elsewhere" };
+
+export type WebRtcRenegotiated =
+  | { readonly kind: "answered"; readonly sdp: string }
+  | Extract<WebRtcPatched, { readonly kind: "refused" | "too_many" | "unknown" | "elsewhere" }>;
+
+/** Joins by clients that expect a LiveKit room (D116). `findJoin` has checked the call and its token before. */
+export interface Rooms {
+  /** Sends `room_info` on a socket at the join URL. `connected`: the socket belongs to the room now. */
+  readonly open: (input: OpenRoomInput) => Promise<CallConnectOutcome>;
+  /** Takes over a socket of signalling whose token was checked. */
+  readonly signal: (input: RoomSignalInput) => Promise<void>;
+}
+
+export interface OpenRoomInput {
+  readonly callId: string;
+  readonly socket: WebSocket;
+  readonly query: JoinQuery;
+  /** Where the client connects its signalling, and with what. */
+  readonly roomUrl: string;
+  readonly token: string;
+}
+
+export interface RoomSignalInput {
+  readonly callId: string;
+  readonly socket: WebSocket;
+  /** `join_request` of the URL. */
+  readonly joinRequest: string;
+}
 
 export interface JoinQuery {
   /** At most 120 characters; longer ones are cut. */

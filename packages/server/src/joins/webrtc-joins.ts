@@ -5,9 +5,19 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Logger } from "pino";
-import type { WebRtcAnswer, WebRtcConnection, WebRtcOffer, WebRtcPatched, WebRtcSignalling } from "./api.ts";
+import type {
+  WebRtcAnswer,
+  WebRtcConnection,
+  WebRtcOffer,
+  WebRtcPatched,
+  WebRtcRenegotiated,
+  WebRtcSignalling,
+} from "./api.ts";
+import type { TransportListener } from "../ports/transport.ts";
 import type { LiveCalls } from "../runner/live-calls.ts";
+import { checkedRoomOffer, roomAnswer, speakingLine } from "../transports/livekit/room-sdp.ts";
 import { CallLimit } from "./call-limits.ts";
+import type { RoomDoors } from "./rooms/room-doors.ts";
 import {
   DEFAULT_SILENCE_LIMIT_MS,
   type Leg,
@@ -39,6 +49,10 @@ const MAX_PENDING_PEERS = 256;
 const OFFERS_PER_CALL = { count: 5, windowMs: 60_000 };
 /** Restarts of one call: a device that moves between networks needs some; beyond them it can join again. */
 const RESTARTS_PER_CALL = { count: 10, windowMs: 60_000 };
+/** Further offers of a room: each publication, change of the microphone and restart is one. */
+const ROOM_OFFERS_PER_CALL = { count: 30, windowMs: 60_000 };
+/** Wait for a client of a room that builds its connection anew, which takes it some seconds. */
+const ROOM_GRACE_MS = 10_000;
 /** PATCH requests of one connection that wait for the one before. Clients that trickle send one for each candidate. */
 const MAX_WAITING_PATCHES = 32;
 /** Retry-After where too many of them wait; each takes some milliseconds. */
@@ -49,6 +63,8 @@ export interface WebRtcJoinsOptions {
   readonly settings: WebRtcSettings;
   readonly liveCalls: Pick<LiveCalls, "accountOf" | "awaitsJoin" | "connectCall">;
   readonly openLeg: OpenLeg;
+  /** The sockets at join URLs of clients that join rooms. */
+  readonly doors: RoomDoors;
   readonly logger: Logger;
   /** In tests only: `DEFAULT_SILENCE_LIMIT_MS`. */
   readonly silenceLimitMs?: number;
@@ -64,6 +80,7 @@ export interface WebRtcJoins extends WebRtcSignalling {
 interface Joining {
   readonly callId: string;
   readonly leg: Leg;
+  readonly isRoom: boolean;
   /** The last offer, for restarts. */
   offer: string;
   /** The answer to the last restart. */
@@ -81,6 +98,7 @@ export function openWebRtcJoins(options: WebRtcJoinsOptions): WebRtcJoins {
     iceServerLinks: iceServerLinks(options.settings.iceServers),
     offer: (input) => joins.offer(input),
     patch: (connection, text) => joins.patch(connection, text),
+    renegotiate: (connection, sdp) => joins.renegotiate(connection, sdp),
     hangUp: (connection) => Promise.resolve(joins.hangUp(connection) ? "done" : "unknown"),
     drop: (callId) => joins.drop(callId),
     close: () => joins.close(),
@@ -92,6 +110,7 @@ class Joins {
   readonly #joinings = new Map<string, Joining>();
   readonly #offers = new CallLimit(OFFERS_PER_CALL);
   readonly #restarts = new CallLimit(RESTARTS_PER_CALL);
+  readonly #roomOffers = new CallLimit(ROOM_OFFERS_PER_CALL);
   /** Calls of which an offer is being answered. */
   readonly #answering = new Set<string>();
   #addresses: Promise<readonly string[]> | null = null;
@@ -101,20 +120,26 @@ class Joins {
   }
 
   /** A call has at most one offer that is being answered, and one that is answered and not connected. */
-  async offer({ callId, sdp, query }: WebRtcOffer): Promise<WebRtcAnswer> {
-    const offer = readOr(() => checkedOffer(sdp));
+  async offer(input: WebRtcOffer): Promise<WebRtcAnswer> {
+    const { callId, sdp, roomConnectionId } = input;
+    const isRoom = roomConnectionId !== undefined;
+    const offer = readOr(() => (isRoom ? checkedRoomOffer(sdp) : checkedOffer(sdp)));
     if (typeof offer !== "string") return offer;
+    const query = isRoom ? this.#options.doors.queryOf(callId) : input.query;
+    // The client has closed its socket at the join URL.
+    if (query === null) return { kind: "gone" };
     if (this.#answering.has(callId)) return { kind: "pending" };
     this.#answering.add(callId);
     try {
-      return await this.#answer(callId, offer, query);
+      return await this.#answer({ ...input, query, sdp: offer });
     } finally {
       this.#answering.delete(callId);
     }
   }
 
-  async #answer(callId: string, offer: string, query: WebRtcOffer["query"]): Promise<WebRtcAnswer> {
-    const { liveCalls, settings } = this.#options;
+  async #answer({ callId, sdp: offer, query, roomConnectionId }: WebRtcOffer): Promise<WebRtcAnswer> {
+    const { liveCalls } = this.#options;
+    const isRoom = roomConnectionId !== undefined;
     const state = await liveCalls.awaitsJoin(callId);
     if (state !== "joinable") return { kind: state };
     const accountId = liveCalls.accountOf(callId);
@@ -122,14 +147,15 @@ class Joins {
     if (this.#answering.size + this.#pending().length > MAX_PENDING_PEERS) return { kind: "no_capacity" };
     const waitMs = this.#offers.take(callId, performance.now());
     if (waitMs > 0) return { kind: "too_many", waitMs };
-    const leg = await this.#open(offer, { callId, accountId });
+    const leg = await this.#open(offer, { callId, accountId }, isRoom);
     if ("kind" in leg) return leg;
     // A client that repeats its offer has not received the first answer, or cannot use it.
     this.drop(callId);
-    const connectionId = randomUUID();
+    const connectionId = roomConnectionId ?? randomUUID();
     const joining: Joining = {
       callId,
       leg,
+      isRoom,
       offer,
       restarted: null,
       patching: Promise.resolve(),
@@ -141,28 +167,46 @@ class Joins {
       this.#options.logger.error({ callId, error: String(error) }, "a WebRTC connection could not be used");
       this.#drop(connectionId, joining);
     });
-    return {
-      kind: "answered",
-      sdp: announcedAnswer(leg.answer, settings.announcedAddress),
-      connectionId,
-    };
+    return { kind: "answered", sdp: this.#sent(leg.answer, joining), connectionId };
+  }
+
+  /** The answer of a leg as the client gets it. */
+  #sent(answer: string, { isRoom, offer }: Joining): string {
+    const announced = announcedAnswer(answer, this.#options.settings.announcedAddress);
+    return isRoom ? roomAnswer(announced, speakingLine(offer) ?? "") : announced;
+  }
+
+  async renegotiate({ callId, connectionId }: WebRtcConnection, sdp: string): Promise<WebRtcRenegotiated> {
+    const joining = this.#joinings.get(connectionId);
+    if (joining?.callId !== callId || !joining.isRoom) return { kind: "unknown" };
+    const offer = readOr(() => checkedRoomOffer(sdp));
+    if (typeof offer !== "string") return offer;
+    if (speakingLine(offer) !== speakingLine(joining.offer)) {
+      return { kind: "refused", reason: "must keep the line on which the service speaks" };
+    }
+    if (joining.waitingPatches >= MAX_WAITING_PATCHES) return { kind: "too_many", waitMs: PATCH_WAIT_MS };
+    const waitMs = this.#roomOffers.take(callId, performance.now());
+    if (waitMs > 0) return { kind: "too_many", waitMs };
+    return inTurn(joining, async () => {
+      try {
+        const answer = await joining.leg.restart(offer);
+        joining.offer = offer;
+        return { kind: "answered", sdp: this.#sent(answer, joining) };
+      } catch (error) {
+        if (!this.#joinings.has(connectionId)) return { kind: "unknown" };
+        this.#options.logger.warn({ callId, error: String(error) }, "a further offer could not be answered");
+        return { kind: "refused", reason: "cannot be answered by this service" };
+      }
+    });
   }
 
   async patch({ callId, connectionId }: WebRtcConnection, text: string): Promise<WebRtcPatched> {
     const joining = this.#joinings.get(connectionId);
-    if (joining?.callId !== callId) return { kind: "unknown" };
+    if (joining?.callId !== callId || joining.isRoom) return { kind: "unknown" };
     const fragment = readOr(() => checkedFragment(text));
     if (typeof fragment !== "string") return fragment;
     if (joining.waitingPatches >= MAX_WAITING_PATCHES) return { kind: "too_many", waitMs: PATCH_WAIT_MS };
-    joining.waitingPatches += 1;
-    // Restarts run one after the other: each begins with the result of the one before it.
-    const patched = joining.patching.then(() => this.#patch(connectionId, joining, fragment));
-    joining.patching = patched
-      .catch(() => undefined)
-      .then(() => {
-        joining.waitingPatches -= 1;
-      });
-    return patched;
+    return inTurn(joining, () => this.#patch(connectionId, joining, fragment));
   }
 
   async #patch(connectionId: string, joining: Joining, fragment: string): Promise<WebRtcPatched> {
@@ -180,7 +224,7 @@ class Joins {
     try {
       const answer = await joining.leg.restart(offer);
       joining.offer = offer;
-      joining.restarted = fragmentOf(announcedAnswer(answer, this.#options.settings.announcedAddress));
+      joining.restarted = fragmentOf(this.#sent(answer, joining));
       return { kind: "taken", fragment: joining.restarted };
     } catch (error) {
       if (!this.#joinings.has(connectionId)) return { kind: "unknown" };
@@ -211,12 +255,13 @@ class Joins {
     return [...this.#joinings].filter(([, { transport }]) => transport === null);
   }
 
-  async #open(offer: string, owner: LegOwner): Promise<Leg | WebRtcAnswer> {
+  async #open(offer: string, owner: LegOwner, isRoom: boolean): Promise<Leg | WebRtcAnswer> {
     const { settings, host, openLeg } = this.#options;
     this.#addresses ??= bindAddresses(host, settings.announcedAddress);
     const addresses = await this.#addresses;
     const { portRange } = settings;
-    const legOptions = { bindAddresses: addresses, portRange, connectLimitMs: CONNECT_LIMIT_MS };
+    const usual = { bindAddresses: addresses, portRange, connectLimitMs: CONNECT_LIMIT_MS };
+    const legOptions = isRoom ? ({ ...usual, dialect: "room" } as const) : usual;
     try {
       return await openLeg(offer, legOptions, owner);
     } catch (error) {
@@ -237,8 +282,8 @@ class Joins {
   }
 
   async #connect(connectionId: string, joining: Joining, query: WebRtcOffer["query"]): Promise<void> {
-    const { liveCalls, silenceLimitMs = DEFAULT_SILENCE_LIMIT_MS } = this.#options;
-    const { callId, leg } = joining;
+    const { liveCalls, doors, silenceLimitMs = DEFAULT_SILENCE_LIMIT_MS } = this.#options;
+    const { callId, leg, isRoom } = joining;
     if (!(await leg.connected)) {
       this.#drop(connectionId, joining);
       return;
@@ -246,17 +291,23 @@ class Joins {
     const outcome = await liveCalls.connectCall(
       callId,
       (_medium, listener) => {
-        joining.transport = leg.attach(
-          { silenceLimitMs },
-          {
-            ...listener,
-            closed: (regular, code) => {
-              this.#joinings.delete(connectionId);
-              listener.closed(regular, code);
-            },
+        const attached: TransportListener = {
+          audio: (samples) => listener.audio(samples),
+          data: (text, tooLong) => listener.data(text, tooLong),
+          problem: (problem) => listener.problem(problem),
+          digit: (key) => listener.digit(key),
+          played: (position) => listener.played(position),
+          closed: (regular, code) => {
+            this.#joinings.delete(connectionId);
+            if (isRoom) doors.left(callId, connectionId, { regular });
+            listener.closed(regular, code);
           },
-        );
-        return joining.transport;
+        };
+        const ofRoom = { silenceLimitMs, graceMs: ROOM_GRACE_MS, mayReturn: true };
+        const transport = leg.attach(isRoom ? ofRoom : { silenceLimitMs }, attached);
+        joining.transport = transport;
+        if (isRoom) doors.joined(callId, { connectionId, listener, hangUp: () => transport.hangUp() });
+        return transport;
       },
       query,
     );
@@ -270,6 +321,18 @@ class Joins {
       this.#options.logger.error({ error: String(error) }, "a WebRTC connection did not close");
     });
   }
+}
+
+/** Restarts and further offers run one after the other: each begins with the result of the one before it. */
+function inTurn<Outcome>(joining: Joining, act: () => Promise<Outcome>): Promise<Outcome> {
+  joining.waitingPatches += 1;
+  const done = joining.patching.then(act);
+  joining.patching = done
+    .catch(() => undefined)
+    .then(() => {
+      joining.waitingPatches -= 1;
+    });
+  return done;
 }
 
 /** The value, or the refusal that a BadSdpError stands for. */

@@ -20,7 +20,39 @@ export const HAS_BROWSER = CHROMIUM !== undefined;
 const MICROPHONE_RATE_HZ = 16_000;
 const ENTRY = fileURLToPath(new URL("../../../client/src/index.ts", import.meta.url));
 
-/** Script of every page of these tests, besides the library. Sound is collected in windows of 2048 samples. */
+/** Script: `hear` collects sound in windows of 2048 samples, and `tone` finds the largest share of a tone in them. */
+export const EARS = `
+const windows = [];
+function hear(context, stream) {
+  const ears = context.createScriptProcessor(2048, 1, 1);
+  context.createMediaStreamSource(stream).connect(ears);
+  ears.connect(context.destination);
+  ears.onaudioprocess = ({ inputBuffer }) => {
+    const samples = inputBuffer.getChannelData(0);
+    let all = 0;
+    for (const sample of samples) all += sample * sample;
+    windows.push({ all: all / samples.length, samples: Array.from(samples), rate: context.sampleRate });
+    if (windows.length > 600) windows.shift();
+  };
+  return ears;
+}
+function tone(hz) {
+  let best = 0;
+  for (const { all, samples, rate } of windows) {
+    if (all < 1e-4) continue;
+    let re = 0, im = 0;
+    samples.forEach((value, i) => {
+      const angle = (2 * Math.PI * hz * i) / rate;
+      re += value * Math.cos(angle);
+      im -= value * Math.sin(angle);
+    });
+    best = Math.max(best, (2 * (re * re + im * im)) / samples.length ** 2 / all);
+  }
+  return best;
+}
+`;
+
+/** Script of every page of these tests, besides the library. */
 export const PAGE = `<!doctype html><meta charset="utf-8"><script type="module">
 window.peers = [];
 window.RTCPeerConnection = class extends RTCPeerConnection {
@@ -44,37 +76,13 @@ window.RTCPeerConnection = class extends RTCPeerConnection {
   }
 };
 import * as parley from "/sdk.js";
-const seen = [], windows = [];
+${EARS}
+const seen = [];
 const names = ["state", "status", "transcript", "message", "transport", "audioBlocked", "microphoneLost", "muted", "toolFailed", "over"];
 let ears = null;
 function listen(call) {
   ears?.disconnect();
-  const context = call.outputAnalyser.context;
-  const source = context.createMediaStreamSource(call.outputStream);
-  ears = context.createScriptProcessor(2048, 1, 1);
-  source.connect(ears);
-  ears.connect(context.destination);
-  ears.onaudioprocess = ({ inputBuffer }) => {
-    const samples = inputBuffer.getChannelData(0);
-    let all = 0;
-    for (const sample of samples) all += sample * sample;
-    windows.push({ all: all / samples.length, samples: Array.from(samples), rate: context.sampleRate });
-    if (windows.length > 600) windows.shift();
-  };
-}
-function tone(hz) {
-  let best = 0;
-  for (const { all, samples, rate } of windows) {
-    if (all < 1e-4) continue;
-    let re = 0, im = 0;
-    samples.forEach((value, i) => {
-      const angle = (2 * Math.PI * hz * i) / rate;
-      re += value * Math.cos(angle);
-      im -= value * Math.sin(angle);
-    });
-    best = Math.max(best, (2 * (re * re + im * im)) / samples.length ** 2 / all);
-  }
-  return best;
+  ears = hear(call.outputAnalyser.context, call.outputStream);
 }
 async function join(url, options = {}) {
   try {

@@ -16,7 +16,7 @@ export interface OperationDeps extends Omit<
     LiveCalls,
     "awaitsJoin" | "capacity" | "endCall" | "endUnjoined" | "joinState" | "release" | "sendToCall"
   >;
-  readonly webRtc: Pick<WebRtcJoins, "offer" | "patch" | "hangUp">;
+  readonly webRtc: Pick<WebRtcJoins, "offer" | "patch" | "renegotiate" | "hangUp">;
 }
 
 export function createOperations(deps: OperationDeps): PerformOperation {
@@ -36,7 +36,16 @@ export function createOperations(deps: OperationDeps): PerformOperation {
       case "offer": {
         const sdp = textOf(operation, "sdp");
         const query = queryOf(operation["query"]);
-        return sdp === null || query === null ? null : webRtc.offer({ callId, sdp, query });
+        if (sdp === null || query === null) return null;
+        const roomConnectionId = textOf(operation, "roomConnectionId");
+        const ofRoom = roomConnectionId === null ? {} : { roomConnectionId };
+        return webRtc.offer({ callId, sdp, query, ...ofRoom });
+      }
+      case "renegotiate": {
+        const [connectionId, sdp] = [textOf(operation, "connectionId"), textOf(operation, "sdp")];
+        return connectionId === null || sdp === null
+          ? null
+          : webRtc.renegotiate({ callId, connectionId }, sdp);
       }
       case "patch": {
         const [connectionId, text] = [textOf(operation, "connectionId"), textOf(operation, "text")];

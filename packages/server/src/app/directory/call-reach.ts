@@ -1,11 +1,14 @@
 /** Binds joins, and operations on calls of any node, to the directory and the calls of this process. */
 
 import type { Logger } from "pino";
+import type { Config } from "../../config/config.ts";
 import type { HttpDeps } from "../../http/deps.ts";
-import type { ConnectOutcome, FindJoinInput, JoinLookup, WebRtcSignalling } from "../../joins/api.ts";
+import type { ConnectOutcome, FindJoinInput, JoinLookup, Rooms, WebRtcSignalling } from "../../joins/api.ts";
 import { claimJoin } from "../../joins/claim-join.ts";
 import { findJoin } from "../../joins/find-join.ts";
 import { JoiningCalls } from "../../joins/joining-calls.ts";
+import type { RoomDoors } from "../../joins/rooms/room-doors.ts";
+import { openRooms } from "../../joins/rooms/rooms.ts";
 import type { WebRtcJoins } from "../../joins/webrtc-joins.ts";
 import type { Adoption } from "../../lifecycle/adoption/adoption.ts";
 import type { EndCall } from "../../lifecycle/end/ending.ts";
@@ -30,6 +33,7 @@ export interface CallReach extends Pick<HttpDeps, "sendToCall" | "endUnjoined"> 
   /** Until the outcome is known, other nodes do not get the call. */
   connecting(callId: string, connect: () => Promise<ConnectOutcome>): Promise<ConnectOutcome>;
   readonly webRtc: WebRtcSignalling;
+  readonly rooms: Rooms;
   /** Begins to announce this node, and to look after join timeouts. */
   start(): void;
 }
@@ -42,6 +46,8 @@ export interface CallReachParts {
   readonly serve: NodeDirectory["serve"];
   readonly liveCalls: LiveCalls;
   readonly webRtc: WebRtcJoins;
+  readonly roomDoors: RoomDoors;
+  readonly iceServers: Config["webRtc"]["iceServers"];
   readonly storage: CallStorage;
   readonly adoption: Adoption;
   readonly journal: Pick<OpenedJournal, "callIds">;
@@ -58,6 +64,7 @@ export function openCallReach(parts: CallReachParts): CallReach {
     if (!left) return false;
     storage.forget(callId);
     webRtc.drop(callId);
+    parts.roomDoors.drop(callId);
     await parts.adoption.left(callId);
     return true;
   };
@@ -73,7 +80,11 @@ export function openCallReach(parts: CallReachParts): CallReach {
   parts.serve(createOperations({ ...claims, webRtc }));
   const claimed = (callId: string): Promise<JoinLookup> => claimJoin(claims, callId);
   const anywhere = callsAnywhere({ directory, liveCalls, claimJoin: claimed, logger });
-  const signalling = webRtcAnywhere({ directory, liveCalls }, webRtc);
+  const anywhereWebRtc = webRtcAnywhere({ directory, liveCalls }, webRtc);
+  const signalling: WebRtcSignalling = {
+    ...anywhereWebRtc,
+    offer: (input) => joining.during(input.callId, () => anywhereWebRtc.offer(input)),
+  };
   const closing = new AbortController();
   const { recordsDb } = store;
   const missed = {
@@ -89,10 +100,14 @@ export function openCallReach(parts: CallReachParts): CallReach {
     findJoin: (join) => findJoin({ ...claims, db, nodeId: node.nodeId }, join),
     claim: async (callId) => (await claimed(callId)) === "ok",
     connecting: (callId, connect) => joining.during(callId, connect),
-    webRtc: {
-      ...signalling,
-      offer: (input) => joining.during(input.callId, () => signalling.offer(input)),
-    },
+    webRtc: signalling,
+    rooms: openRooms({
+      webRtc: signalling,
+      doors: parts.roomDoors,
+      liveCalls,
+      iceServers: parts.iceServers,
+      logger,
+    }),
     start() {
       const count = (): number => liveCalls.count();
       let unsureUntilMs = Number.NEGATIVE_INFINITY;

@@ -2,7 +2,13 @@
 
 import type { Logger } from "pino";
 import type { HttpDeps } from "../../http/deps.ts";
-import type { JoinLookup, WebRtcAnswer, WebRtcPatched, WebRtcSignalling } from "../../joins/api.ts";
+import type {
+  JoinLookup,
+  WebRtcAnswer,
+  WebRtcPatched,
+  WebRtcRenegotiated,
+  WebRtcSignalling,
+} from "../../joins/api.ts";
 import { messageOf } from "../../pacing/error-text.ts";
 import type { CallDirectory, CallOperation } from "../../ports/nodes/call-directory.ts";
 import type { LiveCalls, SendOutcome } from "../../runner/live-calls.ts";
@@ -73,9 +79,9 @@ export function webRtcAnywhere(
   return {
     iceServerLinks: here.iceServerLinks,
     async offer(input) {
-      const { callId, sdp, query } = input;
+      const { callId, ...offered } = input;
       if (await isHere(callId)) return here.offer(input);
-      const answer = await forward(callId, { kind: "offer", sdp, query });
+      const answer = await forward(callId, { kind: "offer", ...offered });
       return isAnswer(answer) ? answer : ELSEWHERE;
     },
     async patch(connection, text) {
@@ -84,6 +90,13 @@ export function webRtcAnywhere(
       if (patchedHere.kind !== "unknown") return patchedHere;
       const patched = await forward(callId, { kind: "patch", connectionId, text });
       return isPatched(patched) ? patched : { kind: "unknown" };
+    },
+    async renegotiate(connection, sdp) {
+      const { callId, connectionId } = connection;
+      const answeredHere = await here.renegotiate(connection, sdp);
+      if (answeredHere.kind !== "unknown") return answeredHere;
+      const answer = await forward(callId, { kind: "renegotiate", connectionId, sdp });
+      return isRenegotiated(answer) ? answer : { kind: "unknown" };
     },
     async hangUp(connection) {
       const { callId, connectionId } = connection;
@@ -97,6 +110,10 @@ export function webRtcAnywhere(
 
 /** The process that answers is one of this deployment. */
 function isAnswer(value: unknown): value is WebRtcAnswer {
+  return hasKind(value);
+}
+
+function isRenegotiated(value: unknown): value is WebRtcRenegotiated {
   return hasKind(value);
 }
 

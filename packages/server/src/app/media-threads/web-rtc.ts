@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
+import { RoomDoors } from "../../joins/rooms/room-doors.ts";
 import { openWebRtcJoins, type WebRtcJoins } from "../../joins/webrtc-joins.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { StartLegThread } from "../../transports/rtc/leg-thread.ts";
@@ -27,7 +28,7 @@ function mostMediaThreads({ worker }: WebRtcParts["config"]): number {
 export function openWebRtc(
   opened: AsyncDisposableStack,
   { config, liveCalls, metrics, startLegThread, logger }: WebRtcParts,
-): { readonly webRtc: WebRtcJoins; readonly legThreads: LegThreads } {
+): { readonly webRtc: WebRtcJoins; readonly roomDoors: RoomDoors; readonly legThreads: LegThreads } {
   const { host, webRtc: settings } = config;
   const legThreads = openLegThreads({
     start: startLegThread,
@@ -45,7 +46,9 @@ export function openWebRtc(
     },
   });
   opened.defer(() => legThreads.close());
-  const webRtc = openWebRtcJoins({ host, settings, liveCalls, openLeg: legThreads.open, logger });
+  const roomDoors = new RoomDoors({ endCall: (callId) => void liveCalls.endCall(callId) });
+  const parts = { host, settings, liveCalls, openLeg: legThreads.open, doors: roomDoors, logger };
+  const webRtc = openWebRtcJoins(parts);
   opened.defer(() => webRtc.close());
-  return { webRtc, legThreads };
+  return { webRtc, roomDoors, legThreads };
 }

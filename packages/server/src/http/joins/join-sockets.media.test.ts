@@ -233,14 +233,6 @@ describe("join sockets", () => {
     expect(connected[1]).toMatchObject({ keepsAudio: false });
   });
 
-  it("closes a websocket at a WebRTC URL with 4406, if the token is right", async () => {
-    const at = path.replace("server_web_socket", "web_rtc");
-    expect(await closeOf(join(at))).toEqual([4406, "this URL needs WebRTC by HTTP"]);
-    expect(connected).toEqual([]);
-    lookup = () => Promise.resolve("not_found");
-    expect((await refusalOf(join(at))).status).toBe(404);
-  });
-
   it("closes a frame above 1 MiB with 1009", async () => {
     const socket = join();
     await once(socket, "open");

@@ -12,6 +12,7 @@ import type { ConnectCallInput, ConnectOutcome, FindJoinInput, JoinLookup } from
 import { loggedPath } from "../api/headers.ts";
 import { checkJoin, noCapacity, unknownAddress } from "./join-lookup.ts";
 import { parseJoinPath, parseJoinQuery } from "./join-path.ts";
+import { parseSignalPath, type RoomSockets } from "./room-sockets.ts";
 import type { FindClientJoin } from "./wrong-tokens.ts";
 
 /** Largest frame or message; larger ones close the socket with 1009. */
@@ -40,7 +41,6 @@ const CLOSE_NOT_UNDERSTOOD = 1003;
 const CLOSED_BEFORE = 1006;
 const CLOSE_INTERNAL = 1011;
 const CLOSE_RESTARTING = 1012;
-const CLOSE_NEEDS_WEB_RTC = 4406;
 const CLOSE_ALREADY_JOINED = 4409;
 const CLOSE_ENDED = 4410;
 
@@ -48,7 +48,6 @@ export const CLOSE_REASONS: ReadonlyMap<number, string> = new Map([
   [CLOSE_NOT_UNDERSTOOD, "the stream cannot be understood"],
   [CLOSE_INTERNAL, "internal failure"],
   [CLOSE_RESTARTING, "the service is restarting"],
-  [CLOSE_NEEDS_WEB_RTC, "this URL needs WebRTC by HTTP"],
   [CLOSE_ALREADY_JOINED, "already joined"],
   [CLOSE_ENDED, "the call has ended"],
 ]);
@@ -60,6 +59,7 @@ export interface JoinSocketsOptions {
   readonly requestIdOf: (request: IncomingMessage) => string;
   /** Writes the problem as the whole HTTP answer and ends the connection. */
   readonly refuse: (socket: Duplex, error: unknown, requestId: string) => void;
+  readonly rooms: RoomSockets;
   readonly logger: Logger;
   /** The connection belongs to a call now. */
   readonly connected: (socket: Duplex) => void;
@@ -115,7 +115,7 @@ export class JoinSockets {
   /** Closes remaining connections with 1012; `closeTimeout` cuts those that do not answer. */
   async close(): Promise<void> {
     this.#closing = true;
-    const open = [...this.#sockets.clients];
+    const open = [...this.#sockets.clients, ...this.#options.rooms.clients];
     const closed = open.map(
       (socket) => new Promise<void>((resolve) => socket.once("close", () => resolve())),
     );
@@ -125,7 +125,15 @@ export class JoinSockets {
 
   async #upgrade(attempt: Attempt, socket: Duplex, head: Buffer): Promise<void> {
     const { request } = attempt;
-    const join = parseJoinPath((request.url ?? "").split("?", 1)[0] ?? "");
+    if (this.#pending > MAX_PENDING_UPGRADES) throw noCapacity("Too many joins are waiting");
+    const path = (request.url ?? "").split("?", 1)[0] ?? "";
+    const signalled = parseSignalPath(path);
+    if (signalled !== null) {
+      if (this.#closing) throw noCapacity("The service is shutting down");
+      await this.#options.rooms.upgrade(signalled, request, socket, head);
+      return;
+    }
+    const join = parseJoinPath(path);
     if (join === null) throw unknownAddress();
     const found = await this.#lookUp(join, request);
     if (socket.destroyed) return;
@@ -136,7 +144,6 @@ export class JoinSockets {
 
   /** Throws ApiError for a join that is refused before the upgrade. */
   async #lookUp(join: FindJoinInput, request: IncomingMessage): Promise<JoinLookup> {
-    if (this.#pending > MAX_PENDING_UPGRADES) throw noCapacity("Too many joins are waiting");
     const found = await this.#options.findJoin(join, this.#options.clientAddressOf(request));
     checkJoin(found, { draining: this.#draining, closing: this.#closing });
     return found;
@@ -166,14 +173,18 @@ export class JoinSockets {
   async #connect(
     { request }: Attempt,
     socket: WebSocket,
-    { callId, medium }: FindJoinInput,
+    join: FindJoinInput,
     found: JoinLookup,
   ): Promise<number | null> {
-    const instead = medium === "web_rtc" && socket.protocol === AUDIO_PROTOCOL;
-    if (medium === "web_rtc" && !instead) return CLOSE_NEEDS_WEB_RTC;
+    const { callId, medium } = join;
+    const { connectCall, rooms } = this.#options;
     if (found === "joined") return CLOSE_ALREADY_JOINED;
     const query = parseJoinQuery(new URLSearchParams((request.url ?? "").split("?").slice(1).join("?")));
-    const outcome = await this.#options.connectCall({ callId, medium, socket, query, keepsAudio: instead });
+    const instead = medium === "web_rtc" && socket.protocol === AUDIO_PROTOCOL;
+    const outcome =
+      medium === "web_rtc" && !instead
+        ? await rooms.open(join, socket, query)
+        : await connectCall({ callId, medium, socket, query, keepsAudio: instead });
     if (outcome === "connected") return null;
     if (outcome === "closed") return CLOSED_BEFORE;
     if (outcome === "joined") return CLOSE_ALREADY_JOINED;

@@ -52,6 +52,7 @@ describe("joins by WebRTC", () => {
             sent.push([connection, text]);
             return Promise.resolve(patched);
           },
+          renegotiate: () => Promise.resolve({ kind: "unknown" }),
           hangUp: (connection) => {
             sent.push([connection, "hang up"]);
             return Promise.resolve(isThere ? "done" : "unknown");

@@ -6,6 +6,7 @@ import type { Answer, HandlerDeps } from "../api/endpoint.ts";
 import { rateLimited } from "../api/rate-limit.ts";
 import { checkJoin, expired, noCapacity, runsElsewhere, unknownAddress } from "./join-lookup.ts";
 import { parseJoinPath, parseJoinQuery } from "./join-path.ts";
+import { roomRoutes } from "./room-sockets.ts";
 import type { PlainRequest, PlainRoute } from "../pages/plain-routes.ts";
 
 const SDP_TYPE = "application/sdp";
@@ -56,6 +57,7 @@ export function webRtcRoutes(deps: HandlerDeps, counted: (outcome: string) => vo
     route("POST", WEB_RTC_JOIN_PATH, offered),
     route("PATCH", WEB_RTC_CONNECTION_PATH, (request) => patch(deps, request)),
     route("DELETE", WEB_RTC_CONNECTION_PATH, (request) => hangUp(deps, request)),
+    ...roomRoutes(deps),
   ];
 }
 

@@ -123,7 +123,13 @@ const noWebRtc: HttpDeps["webRtc"] = {
   iceServerLinks: [],
   offer: () => Promise.resolve({ kind: "gone" }),
   patch: () => Promise.resolve({ kind: "unknown" }),
+  renegotiate: () => Promise.resolve({ kind: "unknown" }),
   hangUp: () => Promise.resolve("unknown"),
+};
+
+const noRooms: HttpDeps["rooms"] = {
+  open: () => Promise.resolve("gone"),
+  signal: () => Promise.reject(new Error("no room is open")),
 };
 
 /** Dependencies of an HTTP server in a test; `changes` win. */
@@ -171,6 +177,7 @@ export function testDeps({ store, db, secretsKey }: TestStore, changes: Partial<
     findJoin: () => Promise.resolve("not_found"),
     connectCall: () => "gone",
     webRtc: noWebRtc,
+    rooms: noRooms,
     sendToCall: () => Promise.resolve("not_live"),
     endUnjoined: () => Promise.resolve("not_waiting"),
     engines: builtInEngines,

@@ -36,7 +36,7 @@ export const CLOSE_CODES: readonly (readonly [code: string, meaning: string, nex
   ["1012", "The service restarts.", "Connect again; 410 means that the call ended with the restart."],
   [
     "4406",
-    "The URL is for WebRTC.",
+    "The URL is for WebRTC, and the client did not join the LiveKit room that the socket named within 60 s.",
     "POST an offer to it, or create the call with the medium `serverWebSocket`.",
   ],
   ["4408", "No audio arrived for `mediaIdleTimeout`.", "The call has ended with `connection_error`."],
@@ -239,6 +239,11 @@ function byWebRtc(): Card {
         "Where no media arrive, open a websocket at the `joinUrl` with the subprotocol " +
           `\`${AUDIO_PROTOCOL}\`: audio as above, at 16 kHz in both directions, with \`playback_clear_buffer\`. A running call may ` +
           "change to it and back. The browser library does all of this.",
+      ),
+      row(
+        "LiveKit clients",
+        "A websocket without that subprotocol gets one message, `room_info` with `roomUrl` and `token`. A LiveKit client that " +
+          "connects to that room speaks with the agent; data messages are reliable data packets.",
       ),
       row("Lost", "Without any packet for ten seconds the call ends with `connection_error`."),
     ])}`,

@@ -1,0 +1,193 @@
+/** One signalling socket of a LiveKit client (version 1): its requests, answered one after the other. */
+
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { WebSocket } from "ws";
+import {
+  answerMessage,
+  BadSignalError,
+  type IceServerPart,
+  joinMessage,
+  type JoinRequestRead,
+  type LeaveCause,
+  leaveMessage,
+  type OfferRead,
+  pongMessages,
+  publishedMessage,
+  readJoinRequest,
+  readSignal,
+  reconnectMessage,
+} from "../../transports/livekit/signal.ts";
+import { speakingLine } from "../../transports/livekit/room-sdp.ts";
+import { SocketLine } from "../../transports/socket-line.ts";
+import type { JoinQuery, RoomSignalInput, WebRtcSignalling } from "../api.ts";
+import type { RoomDoors } from "./room-doors.ts";
+
+/** Requests that wait for the one before. A client sends some 20 at its join, most of them candidates. */
+const MAX_WAITING_REQUESTS = 256;
+/** Before it, the name of a participant; after it, the id of its connection. */
+const SID_PREFIX = "PA_";
+const CONNECTION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The query of a room is that of its join URL, which the process with the socket there knows. */
+const NO_QUERY: JoinQuery = { clientVersion: null, apiVersion: null, experimentalMessages: [] };
+
+const CODE_REGULAR = 1000;
+const CODE_BROKEN = 1003;
+const CODE_TOO_MANY = 1008;
+const CODE_FAILED = 1011;
+
+export interface RoomSignallingParts {
+  readonly webRtc: Pick<WebRtcSignalling, "offer" | "renegotiate">;
+  readonly doors: Pick<RoomDoors, "watch">;
+  readonly iceServers: readonly IceServerPart[];
+  readonly logger: Pick<Logger, "info" | "error">;
+}
+
+/** Takes over an open socket. */
+export function openRoomSignalling(parts: RoomSignallingParts, input: RoomSignalInput): void {
+  new RoomSignalling(parts, input).begin(input.joinRequest);
+}
+
+class RoomSignalling {
+  readonly #parts: RoomSignallingParts;
+  readonly #callId: string;
+  readonly #line: SocketLine;
+  /** The last request, when it is done. */
+  #work: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #connectionId = "";
+  #isAnswered = false;
+  #tracks = 0;
+  #isOver = false;
+  #unwatch: (() => void) | null = null;
+
+  constructor(parts: RoomSignallingParts, { callId, socket }: { callId: string; socket: WebSocket }) {
+    this.#parts = parts;
+    this.#callId = callId;
+    this.#line = new SocketLine(socket, {
+      frame: (data) => this.#inTurn(() => this.#answer(data)),
+      congested: () => undefined,
+      closed: () => this.#close(CODE_REGULAR),
+    });
+  }
+
+  begin(joinRequest: string): void {
+    this.#unwatch = this.#parts.doors.watch(this.#callId, () => this.#leave("over"));
+    this.#inTurn(() => this.#join(readJoinRequest(joinRequest)));
+  }
+
+  /** Requests are answered in order, and a client that sends too many at once is left. */
+  #inTurn(act: () => Promise<void> | void): void {
+    if (this.#isOver) return;
+    if (this.#waiting >= MAX_WAITING_REQUESTS) {
+      this.#close(CODE_TOO_MANY);
+      return;
+    }
+    this.#waiting += 1;
+    this.#work = this.#work.then(async () => {
+      this.#waiting -= 1;
+      if (this.#isOver) return;
+      try {
+        await act();
+      } catch (error) {
+        this.#fail(error);
+      }
+    });
+  }
+
+  #fail(error: unknown): void {
+    const { logger } = this.#parts;
+    if (error instanceof BadSignalError) {
+      logger.info(
+        { callId: this.#callId, reason: error.message },
+        "a signalling message of a room was refused",
+      );
+      this.#close(CODE_BROKEN);
+      return;
+    }
+    logger.error({ callId: this.#callId, err: error }, "the signalling of a room failed");
+    this.#close(CODE_FAILED);
+  }
+
+  async #join({ isReconnect, participantSid, offer, client }: JoinRequestRead): Promise<void> {
+    const { iceServers, logger } = this.#parts;
+    logger.info({ callId: this.#callId, client, isReconnect }, "a client joins a room");
+    if (isReconnect) {
+      const id = participantSid.startsWith(SID_PREFIX) ? participantSid.slice(SID_PREFIX.length) : "";
+      if (!CONNECTION_ID.test(id)) throw new BadSignalError("continues no connection of this service");
+      this.#connectionId = id;
+      this.#isAnswered = true;
+      this.#line.sendMessage(reconnectMessage(iceServers));
+    } else {
+      this.#connectionId = randomUUID();
+      const participant = `${SID_PREFIX}${this.#connectionId}`;
+      const nowMs = Date.now();
+      this.#line.sendMessage(
+        joinMessage({ callId: this.#callId, participantSid: participant, nowMs, iceServers }),
+      );
+    }
+    if (offer !== null) await this.#answerOffer(offer);
+  }
+
+  async #answer(data: Buffer): Promise<void> {
+    const request = readSignal(data);
+    switch (request.kind) {
+      case "offer":
+        await this.#answerOffer(request.offer);
+        break;
+      case "track":
+        // Where video or the sound of a screen is published the client gets no answer, and gives up.
+        if (request.track.isMicrophone) {
+          this.#tracks += 1;
+          const sid = `TR_user_${String(this.#tracks)}`;
+          this.#line.sendMessage(publishedMessage(request.track, sid));
+        }
+        break;
+      case "ping":
+        this.#line.sendMessage(pongMessages(request, Date.now()));
+        break;
+      case "leave":
+        // Also said by a client that joins anew. One that leaves the call closes its media and its other socket.
+        this.#close(CODE_REGULAR);
+        break;
+      case "other":
+        break;
+    }
+  }
+
+  async #answerOffer({ id, sdp }: OfferRead): Promise<void> {
+    const { webRtc, logger } = this.#parts;
+    const connection = { callId: this.#callId, connectionId: this.#connectionId };
+    const answer = this.#isAnswered
+      ? await webRtc.renegotiate(connection, sdp)
+      : await webRtc.offer({
+          callId: this.#callId,
+          sdp,
+          query: NO_QUERY,
+          roomConnectionId: this.#connectionId,
+        });
+    if (answer.kind === "answered") {
+      this.#isAnswered = true;
+      this.#line.sendMessage(answerMessage(id, answer.sdp, speakingLine(sdp) ?? ""));
+      return;
+    }
+    const reason = answer.kind === "refused" ? answer.reason : answer.kind;
+    logger.info({ callId: this.#callId, reason }, "an offer of a room was not answered");
+    if (answer.kind === "joined") this.#leave("joined");
+    else this.#leave(answer.kind === "gone" || answer.kind === "unknown" ? "over" : "failed");
+  }
+
+  #leave(cause: LeaveCause): void {
+    if (this.#isOver) return;
+    this.#line.sendMessage(leaveMessage(cause));
+    this.#close(CODE_REGULAR);
+  }
+
+  #close(code: number): void {
+    this.#isOver = true;
+    this.#unwatch?.();
+    this.#unwatch = null;
+    this.#line.close(code, "");
+  }
+}

@@ -1,0 +1,138 @@
+import { JoinRequest, SessionDescription, SignalRequest, WrappedJoinRequest } from "@livekit/protocol";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { TransportRecord } from "../../ports/testing/transport-conformance.ts";
+import { RoomDoors } from "./room-doors.ts";
+import { openRoomSignalling } from "./room-signalling.ts";
+import { FakeSocket } from "./testing/fake-socket.ts";
+
+const QUERY = { clientVersion: null, apiVersion: null, experimentalMessages: [] };
+const CALL = "call";
+
+beforeEach(
+  () => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] }),
+);
+afterEach(() => void vi.useRealTimers());
+
+function openDoors() {
+  const ended: string[] = [];
+  const doors = new RoomDoors({ endCall: (callId) => void ended.push(callId) });
+  const open = (): FakeSocket => {
+    const socket = new FakeSocket();
+    doors.open({ callId: CALL, socket: socket.asSocket(), query: QUERY, roomUrl: "ws://x/room", token: "t" });
+    return socket;
+  };
+  const join = (connectionId: string) => {
+    const record = new TransportRecord();
+    let hangUps = 0;
+    doors.joined(CALL, { connectionId, listener: record, hangUp: () => void (hangUps += 1) });
+    return { record, hangUps: () => hangUps };
+  };
+  return { doors, ended, open, join };
+}
+
+describe("the socket at the join URL", () => {
+  it("gets the room and nothing else, and is closed when the room is not joined in time", () => {
+    const { doors, open, ended } = openDoors();
+    const socket = open();
+    expect(socket.sent.map((text) => JSON.parse(String(text)) as unknown)).toEqual([
+      { type: "room_info", roomUrl: "ws://x/room", token: "t" },
+    ]);
+    vi.advanceTimersByTime(59_000);
+    expect(socket.code).toBeNull();
+    vi.advanceTimersByTime(1_000);
+    expect(socket.code).toBe(4406);
+    expect([doors.queryOf(CALL), ended]).toEqual([null, []]);
+  });
+
+  it("is replaced by a later one of the same call", () => {
+    const { doors, open } = openDoors();
+    const [first, second] = [open(), open()];
+    expect([first.code, second.code]).toEqual([1001, null]);
+    expect(doors.queryOf(CALL)).toEqual(QUERY);
+    doors.drop(CALL);
+    expect(second.code).toBe(1011);
+  });
+
+  it("carries messages once the room is joined, and cuts those that are too long", () => {
+    const { open, join } = openDoors();
+    const socket = open();
+    socket.receive("too early");
+    const { record } = join("one");
+    socket.receive("hello");
+    socket.receive("x".repeat(256 * 1_024 + 1));
+    expect(record.texts.map(({ text, tooLong }) => [text.length, tooLong])).toEqual([
+      [5, false],
+      [1_024, true],
+    ]);
+  });
+
+  it("hangs up when the client closes it, also between two connections", () => {
+    const { open, join, doors, ended } = openDoors();
+    const socket = open();
+    const { hangUps } = join("one");
+    socket.leave(1000);
+    expect([hangUps(), ended]).toEqual([1, []]);
+    const again = open();
+    join("two");
+    doors.left(CALL, "two", { regular: false });
+    again.leave(1001);
+    expect(ended).toEqual([CALL]);
+  });
+
+  it("says nothing of the call when it is lost, and waits for a lost connection", () => {
+    const { open, join, doors } = openDoors();
+    const socket = open();
+    const { hangUps } = join("one");
+    socket.terminate();
+    expect(hangUps()).toBe(0);
+    const other = open();
+    join("two");
+    doors.left(CALL, "one", { regular: true });
+    expect(other.code).toBeNull();
+    doors.left(CALL, "two", { regular: false });
+    vi.advanceTimersByTime(14_000);
+    expect(other.code).toBeNull();
+    vi.advanceTimersByTime(1_000);
+    expect(other.code).toBe(1011);
+  });
+});
+
+describe("the signalling of a room", () => {
+  it("is closed for requests that wait without end, and answers those before", async () => {
+    const { doors, open } = openDoors();
+    open();
+    const { promise: answered, resolve } = Promise.withResolvers<{ kind: "refused"; reason: string }>();
+    const offer = new SessionDescription({ type: "offer", sdp: "v=0", id: 1 });
+    const join = new WrappedJoinRequest({
+      joinRequest: new JoinRequest({ publisherOffer: offer }).toBinary(),
+    });
+    const socket = new FakeSocket();
+    openRoomSignalling(
+      {
+        webRtc: { offer: () => answered, renegotiate: () => answered },
+        doors,
+        iceServers: [],
+        logger: pino({ level: "silent" }),
+      },
+      {
+        callId: CALL,
+        socket: socket.asSocket(),
+        joinRequest: Buffer.from(join.toBinary()).toString("base64url"),
+      },
+    );
+    const ping = new SignalRequest({ message: { case: "ping", value: 1n } }).toBinary();
+    await vi.advanceTimersByTimeAsync(0);
+    for (let messages = 0; messages < 256; messages += 1) socket.receive(ping);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([socket.code, socket.sent.length]).toEqual([null, 1]);
+    // More than a window of reading takes: the sender waits.
+    for (let messages = 0; messages < 10; messages += 1) socket.receive(ping);
+    expect([socket.code, socket.isPaused]).toEqual([null, true]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(socket.code).toBe(1008);
+    resolve({ kind: "refused", reason: "is late" });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(socket.sent).toHaveLength(1);
+  });
+});

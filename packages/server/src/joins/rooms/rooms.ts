@@ -1,0 +1,28 @@
+/** Joins by clients that expect a LiveKit room: the socket at the join URL, and the signalling of the room. */
+
+import type { ConnectOutcome, LiveCalls } from "../../runner/live-calls.ts";
+import type { OpenRoomInput, Rooms } from "../api.ts";
+import type { RoomDoors } from "./room-doors.ts";
+import type { RoomSignallingParts } from "./room-signalling.ts";
+
+export interface RoomsParts extends Omit<RoomSignallingParts, "doors"> {
+  readonly doors: RoomDoors;
+  readonly liveCalls: Pick<LiveCalls, "awaitsJoin">;
+}
+
+export function openRooms(parts: RoomsParts): Rooms {
+  const { doors, liveCalls } = parts;
+  return {
+    async open(input: OpenRoomInput): Promise<ConnectOutcome> {
+      const state = await liveCalls.awaitsJoin(input.callId);
+      if (state !== "joinable") return state;
+      doors.open(input);
+      return "connected";
+    },
+    // Loaded by the first room alone: its messages are a large library.
+    signal: async (input) => {
+      const { openRoomSignalling } = await import("./room-signalling.ts");
+      openRoomSignalling(parts, input);
+    },
+  };
+}
