@@ -1,10 +1,10 @@
 /**
- * `npm run fuzz`: random requests to the REST interface, changed packets and offers to calls over WebRTC, hostile
- * frames of carriers, changed messages of SIP, changed packets and descriptions to media over SIP, and damaged documents.
- * Ends with 1 when the service does not withstand one of them. Options:
+ * `npm run fuzz`: random requests to the REST interface, changed packets and offers to calls over WebRTC, changed
+ * messages of rooms, hostile frames of carriers, changed messages of SIP, changed packets and descriptions to media over
+ * SIP, and damaged documents. Ends with 1 when the service does not withstand one of them. Options:
  *
- * - `--side rest`, `--side media`, `--side telephony`, `--side sip`, `--side sip-media` or `--side readers`: one of them;
- *   default: all
+ * - `--side rest`, `--side media`, `--side rooms`, `--side telephony`, `--side sip`, `--side sip-media` or
+ *   `--side readers`: one of them; default: all
  * - `--seed 1`
  * - `--requests 100000`, `--database <postgres url>` (an empty database; default: embedded): of REST
  * - `--inputs 100000` of each protocol, carrier or kind of packet, `--only stun,dtls,rtp,rtcp,sctp,sdp`: of media
@@ -15,6 +15,7 @@ import { protocolsIn, PROTOCOLS } from "./media/protocols.ts";
 import { runMediaFuzz } from "./media/run-media.ts";
 import { runReadersFuzz } from "./readers/run-readers.ts";
 import { runRestFuzz } from "./rest/run-rest.ts";
+import { runRoomsFuzz } from "./rooms/run-rooms.ts";
 import { runSipMediaFuzz } from "./sip-media/run-sip-media.ts";
 import { runSipFuzz } from "./sip/run-sip.ts";
 import { runTelephonyFuzz } from "./telephony/run-telephony.ts";
@@ -35,7 +36,7 @@ const { values } = parseArgs({
   },
 });
 const { side, database, only } = values;
-const SIDES: readonly string[] = ["rest", "media", "telephony", "sip", "sip-media", "readers"];
+const SIDES: readonly string[] = ["rest", "media", "rooms", "telephony", "sip", "sip-media", "readers"];
 if (side !== undefined && !SIDES.includes(side)) throw new Error(`--side: one of ${SIDES.join(", ")}`);
 const seed = wholeNumber("--seed", values.seed);
 
@@ -59,6 +60,9 @@ if (side === undefined || side === "rest")
 if (side === undefined || side === "media") {
   const faults = await runMediaFuzz({ inputs, seed, only: protocols, log: (line) => console.log(line) });
   failed += faults.length;
+}
+if (side === undefined || side === "rooms") {
+  failed += (await runRoomsFuzz({ inputs, seed, log: (line) => console.log(line) })).length;
 }
 if (side === undefined || side === "telephony") {
   failed += runTelephonyFuzz({ inputs, seed, log: (line) => console.log(line) }).length;
