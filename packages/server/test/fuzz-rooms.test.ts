@@ -17,11 +17,12 @@ test("finds signalling that fails, and one that answers no more", async () => {
     const broken = (): never => {
       throw new Error("broken on purpose");
     };
-    openRoomSignalling({ ...parts, webRtc: { offer: broken, renegotiate: broken } }, input);
+    return openRoomSignalling({ ...parts, webRtc: { offer: broken, renegotiate: broken } }, input);
   };
   const faults = await runRoomsFuzz({ inputs: INPUTS, seed: 1, log: () => undefined, open: failing });
   expect(faults.join("\n")).toMatch(/broken on purpose/);
   expect(faults.join("\n")).toMatch(/closed with 1011/);
-  const deaf = await runRoomsFuzz({ inputs: INPUTS, seed: 1, log: () => undefined, open: () => undefined });
-  expect(deaf.join("\n")).toContain("another room is not answered any more");
+  const deaf: typeof openRoomSignalling = () => ({ replace: () => undefined });
+  const unanswered = await runRoomsFuzz({ inputs: INPUTS, seed: 1, log: () => undefined, open: deaf });
+  expect(unanswered.join("\n")).toContain("another room is not answered any more");
 });

@@ -2,7 +2,6 @@
 
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { WebSocket } from "ws";
 import {
   answerMessage,
   BadSignalError,
@@ -25,6 +24,8 @@ import type { RoomDoors } from "./room-doors.ts";
 
 /** Requests that wait for the one before. A client sends some 20 at its join, most of them candidates. */
 const MAX_WAITING_REQUESTS = 256;
+/** A socket on which no offer was answered for so long belongs to no room. Clients send one at once. */
+const OFFER_LIMIT_MS = 30_000;
 /** Before it, the name of a participant; after it, the id of its connection. */
 const SID_PREFIX = "PA_";
 const CONNECTION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -33,8 +34,10 @@ const CONNECTION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NO_QUERY: JoinQuery = { clientVersion: null, apiVersion: null, experimentalMessages: [] };
 
 const CODE_REGULAR = 1000;
+const CODE_REPLACED = 1001;
 const CODE_BROKEN = 1003;
-const CODE_TOO_MANY = 1008;
+/** Too many requests, or none that is of use. */
+const CODE_REFUSED = 1008;
 const CODE_FAILED = 1011;
 
 export interface RoomSignallingParts {
@@ -44,15 +47,32 @@ export interface RoomSignallingParts {
   readonly logger: Pick<Logger, "info" | "error">;
 }
 
-/** Takes over an open socket. */
-export function openRoomSignalling(parts: RoomSignallingParts, input: RoomSignalInput): void {
-  new RoomSignalling(parts, input).begin(input.joinRequest);
+export interface OpenSignalling {
+  /** Another socket takes its place. */
+  replace(): void;
+}
+
+/**
+ * Takes over an open socket.
+ *
+ * @param closed called once, when it is over
+ */
+export function openRoomSignalling(
+  parts: RoomSignallingParts,
+  input: RoomSignalInput,
+  closed: () => void = () => undefined,
+): OpenSignalling {
+  const signalling = new RoomSignalling(parts, input, closed);
+  signalling.begin(input.joinRequest);
+  return signalling;
 }
 
 class RoomSignalling {
   readonly #parts: RoomSignallingParts;
   readonly #callId: string;
   readonly #line: SocketLine;
+  readonly #closed: () => void;
+  readonly #unused: NodeJS.Timeout;
   /** The last request, when it is done. */
   #work: Promise<void> = Promise.resolve();
   #waiting = 0;
@@ -62,9 +82,11 @@ class RoomSignalling {
   #isOver = false;
   #unwatch: (() => void) | null = null;
 
-  constructor(parts: RoomSignallingParts, { callId, socket }: { callId: string; socket: WebSocket }) {
+  constructor(parts: RoomSignallingParts, { callId, socket }: RoomSignalInput, closed: () => void) {
     this.#parts = parts;
     this.#callId = callId;
+    this.#closed = closed;
+    this.#unused = setTimeout(() => this.#close(CODE_REFUSED), OFFER_LIMIT_MS);
     this.#line = new SocketLine(socket, {
       frame: (data) => this.#inTurn(() => this.#answer(data)),
       congested: () => undefined,
@@ -81,7 +103,7 @@ class RoomSignalling {
   #inTurn(act: () => Promise<void> | void): void {
     if (this.#isOver) return;
     if (this.#waiting >= MAX_WAITING_REQUESTS) {
-      this.#close(CODE_TOO_MANY);
+      this.#close(CODE_REFUSED);
       return;
     }
     this.#waiting += 1;
@@ -169,6 +191,7 @@ class RoomSignalling {
         });
     if (answer.kind === "answered") {
       this.#isAnswered = true;
+      clearTimeout(this.#unused);
       this.#line.sendMessage(answerMessage(id, answer.sdp, speakingLine(sdp) ?? ""));
       return;
     }
@@ -178,6 +201,10 @@ class RoomSignalling {
     else this.#leave(answer.kind === "gone" || answer.kind === "unknown" ? "over" : "failed");
   }
 
+  replace(): void {
+    this.#close(CODE_REPLACED);
+  }
+
   #leave(cause: LeaveCause): void {
     if (this.#isOver) return;
     this.#line.sendMessage(leaveMessage(cause));
@@ -185,9 +212,11 @@ class RoomSignalling {
   }
 
   #close(code: number): void {
+    if (this.#isOver) return;
     this.#isOver = true;
+    clearTimeout(this.#unused);
     this.#unwatch?.();
-    this.#unwatch = null;
     this.#line.close(code, "");
+    this.#closed();
   }
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { JoinRequest, Ping, SessionDescription } from "@livekit/protocol";
+import { type JoinRequest, Ping, SessionDescription } from "@livekit/protocol";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { RtpHeader, RtpPacket } from "werift";
 import { WebSocket } from "ws";

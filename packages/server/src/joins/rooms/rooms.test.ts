@@ -2,8 +2,10 @@ import { JoinRequest, SessionDescription, SignalRequest, WrappedJoinRequest } fr
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TransportRecord } from "../../ports/testing/transport-conformance.ts";
+import type { WebRtcSignalling } from "../api.ts";
 import { RoomDoors } from "./room-doors.ts";
 import { openRoomSignalling } from "./room-signalling.ts";
+import { openRooms } from "./rooms.ts";
 import { FakeSocket } from "./testing/fake-socket.ts";
 
 const QUERY = { clientVersion: null, apiVersion: null, experimentalMessages: [] };
@@ -99,27 +101,25 @@ describe("the socket at the join URL", () => {
 });
 
 describe("the signalling of a room", () => {
-  it("is closed for requests that wait without end, and answers those before", async () => {
+  const OFFER = new SessionDescription({ type: "offer", sdp: "v=0", id: 1 });
+  const requestOf = (join: Partial<JoinRequest>): string => {
+    const wrapped = new WrappedJoinRequest({ joinRequest: new JoinRequest(join).toBinary() });
+    return Buffer.from(wrapped.toBinary()).toString("base64url");
+  };
+  const partsWith = (doors: RoomDoors, answer: () => ReturnType<WebRtcSignalling["renegotiate"]>) => ({
+    webRtc: { offer: () => new Promise<never>(() => undefined), renegotiate: answer },
+    doors,
+    iceServers: [],
+    logger: pino({ level: "silent" }),
+  });
+
+  it("is closed for requests that wait without end", async () => {
     const { doors, open } = openDoors();
     open();
-    const { promise: answered, resolve } = Promise.withResolvers<{ kind: "refused"; reason: string }>();
-    const offer = new SessionDescription({ type: "offer", sdp: "v=0", id: 1 });
-    const join = new WrappedJoinRequest({
-      joinRequest: new JoinRequest({ publisherOffer: offer }).toBinary(),
-    });
     const socket = new FakeSocket();
     openRoomSignalling(
-      {
-        webRtc: { offer: () => answered, renegotiate: () => answered },
-        doors,
-        iceServers: [],
-        logger: pino({ level: "silent" }),
-      },
-      {
-        callId: CALL,
-        socket: socket.asSocket(),
-        joinRequest: Buffer.from(join.toBinary()).toString("base64url"),
-      },
+      partsWith(doors, () => Promise.reject(new Error("not asked"))),
+      { callId: CALL, socket: socket.asSocket(), joinRequest: requestOf({ publisherOffer: OFFER }) },
     );
     const ping = new SignalRequest({ message: { case: "ping", value: 1n } }).toBinary();
     await vi.advanceTimersByTimeAsync(0);
@@ -131,8 +131,31 @@ describe("the signalling of a room", () => {
     expect([socket.code, socket.isPaused]).toEqual([null, true]);
     await vi.advanceTimersByTimeAsync(100);
     expect(socket.code).toBe(1008);
-    resolve({ kind: "refused", reason: "is late" });
-    await vi.advanceTimersByTimeAsync(0);
     expect(socket.sent).toHaveLength(1);
+  });
+
+  it("needs an offer that is answered, and is one for each call", async () => {
+    const { doors } = openDoors();
+    const parts = partsWith(doors, () => Promise.resolve({ kind: "answered", sdp: "v=0" }));
+    const rooms = openRooms({ ...parts, liveCalls: { awaitsJoin: () => Promise.resolve("joinable") } });
+    const participantSid = "PA_975d1713-022b-4685-b88a-8f2bd61f2eff";
+    const join = async (publisherOffer?: SessionDescription): Promise<FakeSocket> => {
+      const socket = new FakeSocket();
+      const request = { reconnect: true, participantSid, ...(publisherOffer && { publisherOffer }) };
+      await rooms.signal({ callId: CALL, socket: socket.asSocket(), joinRequest: requestOf(request) });
+      await vi.advanceTimersByTimeAsync(0);
+      return socket;
+    };
+    const first = await join(OFFER);
+    const second = await join();
+    expect([first.code, second.code]).toEqual([1001, null]);
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(second.code).toBeNull();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(second.code).toBe(1008);
+    const third = await join(OFFER);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(third.code).toBeNull();
+    third.terminate();
   });
 });

@@ -3,7 +3,7 @@
 import type { ConnectOutcome, LiveCalls } from "../../runner/live-calls.ts";
 import type { OpenRoomInput, Rooms } from "../api.ts";
 import type { RoomDoors } from "./room-doors.ts";
-import type { RoomSignallingParts } from "./room-signalling.ts";
+import type { OpenSignalling, RoomSignallingParts } from "./room-signalling.ts";
 
 export interface RoomsParts extends Omit<RoomSignallingParts, "doors"> {
   readonly doors: RoomDoors;
@@ -12,6 +12,8 @@ export interface RoomsParts extends Omit<RoomSignallingParts, "doors"> {
 
 export function openRooms(parts: RoomsParts): Rooms {
   const { doors, liveCalls } = parts;
+  /** One of each call: whoever knows a join URL must not take the connections of all others. */
+  const open = new Map<string, OpenSignalling>();
   return {
     async open(input: OpenRoomInput): Promise<ConnectOutcome> {
       const state = await liveCalls.awaitsJoin(input.callId);
@@ -22,7 +24,12 @@ export function openRooms(parts: RoomsParts): Rooms {
     // Loaded by the first room alone: its messages are a large library.
     signal: async (input) => {
       const { openRoomSignalling } = await import("./room-signalling.ts");
-      openRoomSignalling(parts, input);
+      const { callId } = input;
+      open.get(callId)?.replace();
+      const signalling = openRoomSignalling(parts, input, () => {
+        if (open.get(callId) === signalling) open.delete(callId);
+      });
+      open.set(callId, signalling);
     },
   };
 }

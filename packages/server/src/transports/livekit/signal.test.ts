@@ -14,7 +14,7 @@ import {
   WrappedJoinRequest,
   WrappedJoinRequest_Compression,
 } from "@livekit/protocol";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   answerMessage,

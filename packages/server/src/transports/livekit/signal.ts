@@ -94,24 +94,18 @@ export function readJoinRequest(text: string): JoinRequestRead {
 /** @throws BadSignalError */
 export function readSignal(bytes: Uint8Array): SignalRead {
   const { message } = reading("is not a request", () => SignalRequest.fromBinary(bytes));
-  switch (message.case) {
-    case "offer":
-      return { kind: "offer", offer: offerOf(message.value) };
-    case "addTrack": {
-      const { cid, name, stream, muted, type, source } = message.value;
-      const isMicrophone = type === TrackType.AUDIO && source !== TrackSource.SCREEN_SHARE_AUDIO;
-      const texts = { cid: shortened(cid), name: shortened(name), stream: shortened(stream) };
-      return { kind: "track", track: { ...texts, isMuted: muted, isMicrophone } };
-    }
-    case "ping":
-      return { kind: "ping", timestampMs: message.value, isOld: true };
-    case "pingReq":
-      return { kind: "ping", timestampMs: message.value.timestamp, isOld: false };
-    case "leave":
-      return { kind: "leave" };
-    default:
-      return { kind: "other" };
+  if (message.case === "offer") return { kind: "offer", offer: offerOf(message.value) };
+  if (message.case === "addTrack") {
+    const { cid, name, stream, muted, type, source } = message.value;
+    const isMicrophone = type === TrackType.AUDIO && source !== TrackSource.SCREEN_SHARE_AUDIO;
+    const texts = { cid: shortened(cid), name: shortened(name), stream: shortened(stream) };
+    return { kind: "track", track: { ...texts, isMuted: muted, isMicrophone } };
   }
+  if (message.case === "ping") return { kind: "ping", timestampMs: message.value, isOld: true };
+  if (message.case === "pingReq") {
+    return { kind: "ping", timestampMs: message.value.timestamp, isOld: false };
+  }
+  return { kind: message.case === "leave" ? "leave" : "other" };
 }
 
 function offerOf({ type, sdp, id }: SessionDescription): OfferRead {

@@ -1,7 +1,7 @@
 /** One call over a room without the rest of the service: `/call` is its join URL, `/room/rtc/v1` its signalling. */
 
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { WebSocket, WebSocketServer } from "ws";
@@ -11,6 +11,7 @@ import type { LegTransport, OpenLeg } from "../../../transports/rtc/leg.ts";
 import { openLocalLeg } from "../../../transports/rtc/local-leg.ts";
 import { openWeriftPeer } from "../../../transports/rtc/werift-peer.ts";
 import { openWebRtcTransport } from "../../../transports/webrtc/webrtc-transport.ts";
+import type { Rooms } from "../../api.ts";
 import { openWebRtcJoins } from "../../webrtc-joins.ts";
 import { RoomDoors } from "../room-doors.ts";
 import { openRooms } from "../rooms.ts";
@@ -64,6 +65,25 @@ const openLeg: OpenLeg = (offer, options) =>
     options,
   );
 
+async function serve(rooms: Rooms): Promise<{ readonly server: Server; readonly url: string }> {
+  const sockets = new WebSocketServer({ noServer: true });
+  const server = createServer();
+  server.on("upgrade", (request, socket, head) => {
+    sockets.handleUpgrade(request, socket, head, (connected) => {
+      const joinRequest = new URL(request.url ?? "", "http://x").searchParams.get("join_request");
+      const opened =
+        joinRequest === null
+          ? rooms.open({ callId: CALL, socket: connected, query: QUERY, roomUrl: `${url}/room`, token: "t" })
+          : rooms.signal({ callId: CALL, socket: connected, joinRequest });
+      void opened.then((outcome) => outcome === "joined" && connected.close(4409));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `ws://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return { server, url };
+}
+
 export async function openRoomWorld(): Promise<RoomWorld> {
   const record = new TransportRecord();
   const clients: (string | null)[] = [];
@@ -97,21 +117,7 @@ export async function openRoomWorld(): Promise<RoomWorld> {
     iceServers: [],
     logger,
   });
-  const sockets = new WebSocketServer({ noServer: true });
-  const server = createServer();
-  server.on("upgrade", (request, socket, head) => {
-    sockets.handleUpgrade(request, socket, head, (connected) => {
-      const joinRequest = new URL(request.url ?? "", "http://x").searchParams.get("join_request");
-      const opened =
-        joinRequest === null
-          ? rooms.open({ callId: CALL, socket: connected, query: QUERY, roomUrl: `${url}/room`, token: "t" })
-          : rooms.signal({ callId: CALL, socket: connected, joinRequest });
-      void opened.then((outcome) => outcome === "joined" && connected.close(4409));
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `ws://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const { server, url } = await serve(rooms);
   return {
     url,
     record,
