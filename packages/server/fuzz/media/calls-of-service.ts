@@ -1,7 +1,7 @@
 /** The service's side of the attacked calls: its signalling and its threads, with calls that send back what they hear. */
 
 import { pino } from "pino";
-import { RoomDoors } from "../../src/joins/rooms/room-doors.ts";
+import { RoomSockets } from "../../src/joins/rooms/room-sockets.ts";
 import { openWebRtcJoins, type WebRtcJoins } from "../../src/joins/webrtc-joins.ts";
 import { frameSamples } from "../../src/media/frame.ts";
 import { OPUS_RATE_HZ } from "../../src/transports/rtc/leg.ts";
@@ -82,7 +82,7 @@ export class CallsOfService {
         connectCall: (callId, open) => this.#connect(callId, open),
       },
       openLeg: this.#threads.open,
-      doors: new RoomDoors({ endCall: () => undefined }),
+      roomSockets: new RoomSockets({ endCall: () => undefined }),
       logger: pino({ level: "error" }, { write: (line) => oracle.fault(`the service has logged: ${line}`) }),
     });
   }

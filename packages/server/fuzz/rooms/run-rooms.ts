@@ -88,7 +88,7 @@ class RoomsFuzz {
         }),
         renegotiate: async (_connection, sdp) => answerOf(sdp),
       },
-      doors: { watch: () => () => undefined },
+      roomSockets: { watch: () => () => undefined },
       iceServers: [],
       logger: pino({ level: "error" }, { write }),
     };

@@ -8,7 +8,7 @@ import type { CallSnapshot } from "../../src/call/adoption/snapshot.ts";
 import type { CallPlan } from "../../src/plan/plan.ts";
 import type { CallStart } from "../../src/runner/call-deps.ts";
 import type { CallRecords } from "../../src/runner/records/call-records.ts";
-import type { JoinState, LiveCalls, StartOutcome } from "../../src/runner/live-calls.ts";
+import type { HandoverOutcome, JoinState, LiveCalls, StartOutcome } from "../../src/runner/live-calls.ts";
 import type { Draw } from "../draw.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -138,6 +138,10 @@ export class FakeRunner implements LiveCalls {
     return false;
   }
 
+  noteReplacedUser(): boolean {
+    return false;
+  }
+
   awaitingAnswerer(): readonly string[] {
     return [];
   }
@@ -151,6 +155,21 @@ export class FakeRunner implements LiveCalls {
     if (call === undefined || call.wasConnected) return false;
     this.#leave(callId, call);
     return true;
+  }
+
+  async handOver(callId: string): Promise<HandoverOutcome> {
+    const call = this.#calls.get(callId);
+    if (call === undefined || call.isEnding) return "gone";
+    if (call.isConnected) return "joined";
+    if (!call.hasJoined) return "kept";
+    call.isEnding = true;
+    await this.#written(call, () => this.#deps.records().handOver(callId));
+    this.#leave(callId, call);
+    return "handed_over";
+  }
+
+  isLeaving(callId: string): boolean {
+    return this.#calls.get(callId)?.isEnding === true;
   }
 
   abandon(callId: string): void {

@@ -14,6 +14,7 @@ import { createCallStorage, type CallStorage } from "../../src/lifecycle/storage
 import { createCallDirectory } from "../../src/nodes/directory/call-directory.ts";
 import type { InternalClient } from "../../src/nodes/directory/internal-client.ts";
 import { openAnnouncer, type Announcer } from "../../src/nodes/announcer.ts";
+import { RoomSockets } from "../../src/joins/rooms/room-sockets.ts";
 import { takeNode } from "../../src/nodes/node-identity.ts";
 import { openClock } from "../../src/pacing/clock.ts";
 import { ApiKeyCache } from "../../src/store/database/api-key-cache.ts";
@@ -97,6 +98,8 @@ export async function startNode(deps: NodeDeps): Promise<SimulatedNode> {
     serve: (operations) => void (perform = operations),
     liveCalls: runner,
     webRtc: noWebRtc,
+    roomSockets: new RoomSockets({ endCall: (callId) => void runner.endCall(callId) }),
+    iceServers: [],
     storage,
     adoption,
     journal: { callIds: () => [] },
@@ -161,6 +164,7 @@ const noWebRtc = {
   drop: () => undefined,
   offer: async () => ({ kind: "gone" }) as const,
   patch: async () => ({ kind: "unknown" }) as const,
+  renegotiate: async () => ({ kind: "unknown" }) as const,
   hangUp: async () => "unknown" as const,
   close: async () => undefined,
 };

@@ -232,12 +232,12 @@ function openJoins(
     OwnNode &
     Pick<Parts, "liveCalls" | "metrics"> & { readonly adoption: Adoption },
 ): Pick<Parts, "webRtc" | "legThreads" | "reach"> {
-  const { webRtc, roomDoors, legThreads } = openWebRtc(opened, parts);
+  const { webRtc, roomSockets, legThreads } = openWebRtc(opened, parts);
   const reach = openCallReach({
     ...parts,
     node: parts.node.boot,
     webRtc,
-    roomDoors,
+    roomSockets,
     iceServers: parts.config.webRtc.iceServers,
     resumeTimeoutMs: parts.config.resumeTimeoutMs,
     currency: parts.meter.currency,

@@ -6,7 +6,7 @@ import type { EndReason } from "@parley/schema";
 import type { CallPlan, DataMessageFlags, StagePlan } from "../plan/plan.ts";
 import type { VoicePlan } from "../plan/voice-plan.ts";
 import type { Tones } from "./effects.ts";
-import type { History, PartialWords } from "./history/history-state.ts";
+import type { ContextWindow, History, PartialWords } from "./history/history-state.ts";
 import type { Answerer } from "./life/answerer-state.ts";
 import type { Connection } from "./life/connection-state.ts";
 import type { Handover } from "./life/handover-state.ts";
@@ -339,14 +339,6 @@ export interface PressedDigits {
   readonly pressed: number;
   /** Those that are no message yet; empty when none is awaited. */
   readonly gathered: string;
-}
-
-/** How much of the history a request contains. */
-export interface ContextWindow {
-  /** Ratio that the model reported for its latest long request, but never more than the estimate. */
-  readonly charsPerToken: number;
-  /** Whether a part of the history was left out in this call. */
-  readonly shortened: boolean;
 }
 
 /** The timer runs while user and agent are silent; a short interruption, such as a cough, pauses it. */

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { WebRtcSettings } from "../config/webrtc.ts";
 import type { Leg, LegOwner } from "../transports/rtc/leg.ts";
-import { RoomDoors } from "./rooms/room-doors.ts";
+import { RoomSockets } from "./rooms/room-sockets.ts";
 import { openWebRtcJoins } from "./webrtc-joins.ts";
 
 const SETTINGS: WebRtcSettings = { iceServers: [], portRange: null, announcedAddress: null };
@@ -61,7 +61,7 @@ function setUp({ byHand = false } = {}) {
         },
       } satisfies Leg;
     },
-    doors: new RoomDoors({ endCall: () => undefined }),
+    roomSockets: new RoomSockets({ endCall: () => undefined }),
     logger: pino({ level: "silent" }),
   });
   const offer = (callId: string) => joins.offer({ callId, sdp: OFFER, query: QUERY });

@@ -9,7 +9,7 @@ import type { ConnectOutcome } from "../runner/live-calls.ts";
 import type { LegTransport } from "../transports/rtc/leg.ts";
 import { startMediaThread } from "../app/media-threads/start-media-thread.ts";
 import { openLegThreads } from "../transports/rtc/leg-threads.ts";
-import { RoomDoors } from "./rooms/room-doors.ts";
+import { RoomSockets } from "./rooms/room-sockets.ts";
 import { openWebRtcJoins } from "./webrtc-joins.ts";
 import type { WebRtcSettings } from "../config/webrtc.ts";
 
@@ -59,7 +59,7 @@ describe("joins by WebRTC", () => {
         },
       },
       openLeg: threads.open,
-      doors: new RoomDoors({ endCall: () => undefined }),
+      roomSockets: new RoomSockets({ endCall: () => undefined }),
       logger: pino({ level: "silent" }),
       silenceLimitMs: 1_000,
     });

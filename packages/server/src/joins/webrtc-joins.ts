@@ -17,7 +17,7 @@ import type { TransportListener } from "../ports/transport.ts";
 import type { LiveCalls } from "../runner/live-calls.ts";
 import { checkedRoomOffer, roomAnswer, speakingLine } from "../transports/livekit/room-sdp.ts";
 import { CallLimit } from "./call-limits.ts";
-import type { RoomDoors } from "./rooms/room-doors.ts";
+import type { RoomSockets } from "./rooms/room-sockets.ts";
 import {
   DEFAULT_SILENCE_LIMIT_MS,
   type Leg,
@@ -64,7 +64,7 @@ export interface WebRtcJoinsOptions {
   readonly liveCalls: Pick<LiveCalls, "accountOf" | "awaitsJoin" | "connectCall">;
   readonly openLeg: OpenLeg;
   /** The sockets at join URLs of clients that join rooms. */
-  readonly doors: RoomDoors;
+  readonly roomSockets: RoomSockets;
   readonly logger: Logger;
   /** In tests only: `DEFAULT_SILENCE_LIMIT_MS`. */
   readonly silenceLimitMs?: number;
@@ -125,7 +125,7 @@ class Joins {
     const isRoom = roomConnectionId !== undefined;
     const offer = readOr(() => (isRoom ? checkedRoomOffer(sdp) : checkedOffer(sdp)));
     if (typeof offer !== "string") return offer;
-    const query = isRoom ? this.#options.doors.queryOf(callId) : input.query;
+    const query = isRoom ? this.#options.roomSockets.queryOf(callId) : input.query;
     // The client has closed its socket at the join URL.
     if (query === null) return { kind: "gone" };
     if (this.#answering.has(callId)) return { kind: "pending" };
@@ -282,7 +282,7 @@ class Joins {
   }
 
   async #connect(connectionId: string, joining: Joining, query: WebRtcOffer["query"]): Promise<void> {
-    const { liveCalls, doors, silenceLimitMs = DEFAULT_SILENCE_LIMIT_MS } = this.#options;
+    const { liveCalls, roomSockets, silenceLimitMs = DEFAULT_SILENCE_LIMIT_MS } = this.#options;
     const { callId, leg, isRoom } = joining;
     if (!(await leg.connected)) {
       this.#drop(connectionId, joining);
@@ -299,14 +299,14 @@ class Joins {
           played: (position) => listener.played(position),
           closed: (regular, code) => {
             this.#joinings.delete(connectionId);
-            if (isRoom) doors.left(callId, connectionId, { regular });
+            if (isRoom) roomSockets.left(callId, connectionId, { regular });
             listener.closed(regular, code);
           },
         };
         const ofRoom = { silenceLimitMs, graceMs: ROOM_GRACE_MS, mayReturn: true };
         const transport = leg.attach(isRoom ? ofRoom : { silenceLimitMs }, attached);
         joining.transport = transport;
-        if (isRoom) doors.joined(callId, { connectionId, listener, hangUp: () => transport.hangUp() });
+        if (isRoom) roomSockets.joined(callId, { connectionId, listener, hangUp: () => transport.hangUp() });
         return transport;
       },
       query,

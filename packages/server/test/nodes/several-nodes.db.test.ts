@@ -1,14 +1,12 @@
 /** Three nodes on one PostgreSQL, and requests to whichever of them: what section 8 of a review found at the wrong node. */
 
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { createAccount, setAccountLimits } from "../../src/store/accounts/accounts.ts";
 import { createApiKey } from "../../src/store/accounts/api-keys.ts";
-import { RoomCaller } from "../../src/joins/rooms/testing/room-caller.ts";
 import { openServerTestStore } from "../../src/store/testing/databases.ts";
 import type { CallClient } from "../../src/runner/testing/call-client.ts";
 import { loopbackClient } from "../../src/transports/webrtc/testing/webrtc-caller.ts";
@@ -225,30 +223,6 @@ describe.skipIf(server === null)("several nodes", () => {
     expect((await b.ask("DELETE", taken)).status).toBe(200);
     expect((await a.ask("DELETE", taken)).status).toBe(404);
     await peer.close();
-  });
-
-  it("let a client join a room whose two sockets reach different nodes", async () => {
-    const call = await a.makeCall(WEB_RTC);
-    const door = new WebSocket(b.urlOf(call));
-    const [data] = (await once(door, "message")) as [Buffer];
-    const { roomUrl, token } = JSON.parse(data.toString()) as { roomUrl: string; token: string };
-    const caller = new RoomCaller();
-    const at = (node: WorldNode): string =>
-      roomUrl.replace(/^ws:\/\/[^/]+/, node.parley.publicUrl.replace(/^http/, "ws"));
-    await caller.join(at(c), token);
-    await expect.poll(() => caller.messages.length, { timeout: 30_000 }).toBeGreaterThan(0);
-    expect(caller.messages[0]).toMatchObject({ type: "call_started", callId: call.callId });
-    // A further offer reaches the connection from any node.
-    await caller.publish();
-    const participantSid = caller.last("join")?.value.participant?.sid ?? "";
-    caller.loseSignalling();
-    await caller.connect(at(a), token, { reconnect: true, participantSid });
-    await caller.renegotiate();
-    const closed = once(door, "close");
-    door.close();
-    await closed;
-    expect((await a.until(call.callId, "ended"))["endReason"]).toBe("hangup");
-    await caller.close();
   });
 
   it("count the calls of an account exactly", async () => {

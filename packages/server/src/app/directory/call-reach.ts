@@ -7,7 +7,7 @@ import type { ConnectOutcome, FindJoinInput, JoinLookup, Rooms, WebRtcSignalling
 import { claimJoin } from "../../joins/claim-join.ts";
 import { findJoin } from "../../joins/find-join.ts";
 import { JoiningCalls } from "../../joins/joining-calls.ts";
-import type { RoomDoors } from "../../joins/rooms/room-doors.ts";
+import type { RoomSockets } from "../../joins/rooms/room-sockets.ts";
 import { openRooms } from "../../joins/rooms/rooms.ts";
 import type { WebRtcJoins } from "../../joins/webrtc-joins.ts";
 import type { Adoption } from "../../lifecycle/adoption/adoption.ts";
@@ -50,7 +50,7 @@ export interface CallReachParts {
   readonly serve: NodeDirectory["serve"];
   readonly liveCalls: LiveCalls;
   readonly webRtc: WebRtcJoins;
-  readonly roomDoors: RoomDoors;
+  readonly roomSockets: RoomSockets;
   readonly iceServers: Config["webRtc"]["iceServers"];
   readonly storage: CallStorage;
   readonly adoption: Adoption;
@@ -71,7 +71,7 @@ export function openCallReach(parts: CallReachParts): CallReach {
     if (!left) return false;
     storage.forget(callId);
     webRtc.drop(callId);
-    parts.roomDoors.drop(callId);
+    parts.roomSockets.drop(callId);
     await parts.adoption.left(callId);
     return true;
   };
@@ -116,7 +116,7 @@ export function openCallReach(parts: CallReachParts): CallReach {
     webRtc: signalling,
     rooms: openRooms({
       webRtc: signalling,
-      doors: parts.roomDoors,
+      roomSockets: parts.roomSockets,
       liveCalls,
       iceServers: parts.iceServers,
       logger,

@@ -3,7 +3,7 @@
 import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
-import { RoomDoors } from "../../joins/rooms/room-doors.ts";
+import { RoomSockets } from "../../joins/rooms/room-sockets.ts";
 import { openWebRtcJoins, type WebRtcJoins } from "../../joins/webrtc-joins.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { StartLegThread } from "../../transports/rtc/leg-thread.ts";
@@ -28,7 +28,7 @@ function mostMediaThreads({ worker }: WebRtcParts["config"]): number {
 export function openWebRtc(
   opened: AsyncDisposableStack,
   { config, liveCalls, metrics, startLegThread, logger }: WebRtcParts,
-): { readonly webRtc: WebRtcJoins; readonly roomDoors: RoomDoors; readonly legThreads: LegThreads } {
+): { readonly webRtc: WebRtcJoins; readonly roomSockets: RoomSockets; readonly legThreads: LegThreads } {
   const { host, webRtc: settings } = config;
   const legThreads = openLegThreads({
     start: startLegThread,
@@ -46,9 +46,9 @@ export function openWebRtc(
     },
   });
   opened.defer(() => legThreads.close());
-  const roomDoors = new RoomDoors({ endCall: (callId) => void liveCalls.endCall(callId) });
-  const parts = { host, settings, liveCalls, openLeg: legThreads.open, doors: roomDoors, logger };
+  const roomSockets = new RoomSockets({ endCall: (callId) => void liveCalls.endCall(callId) });
+  const parts = { host, settings, liveCalls, openLeg: legThreads.open, roomSockets, logger };
   const webRtc = openWebRtcJoins(parts);
   opened.defer(() => webRtc.close());
-  return { webRtc, roomDoors, legThreads };
+  return { webRtc, roomSockets, legThreads };
 }

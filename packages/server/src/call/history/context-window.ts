@@ -11,7 +11,8 @@ import { update, type Draft } from "../draft.ts";
 import type { ReplyRequest } from "../effects.ts";
 import { ROUND_RESULTS_MAX_CHARS } from "./history.ts";
 import { messageUnits, type MessageUnit } from "./model-messages.ts";
-import type { CallState, ContextWindow, History } from "../state.ts";
+import type { CallState, History } from "../state.ts";
+import type { ContextWindow } from "./history-state.ts";
 
 /** English text has four to five. Only ever lowered: too small a request loses history, too large a one the reply. */
 export const CHARS_PER_TOKEN = 4;

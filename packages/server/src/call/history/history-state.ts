@@ -39,3 +39,11 @@ export interface PartialWords {
   readonly shown: { readonly ordinal: number; readonly text: string } | null;
   readonly lastAtMs: number;
 }
+
+/** How much of the history a request contains. */
+export interface ContextWindow {
+  /** Ratio that the model reported for its latest long request, but never more than the estimate. */
+  readonly charsPerToken: number;
+  /** Whether a part of the history was left out in this call. */
+  readonly shortened: boolean;
+}

@@ -20,7 +20,7 @@ import {
 import { speakingLine } from "../../transports/livekit/room-sdp.ts";
 import { SocketLine } from "../../transports/socket-line.ts";
 import type { JoinQuery, RoomSignalInput, WebRtcSignalling } from "../api.ts";
-import type { RoomDoors } from "./room-doors.ts";
+import type { RoomSockets } from "./room-sockets.ts";
 
 /** Requests that wait for the one before. A client sends some 20 at its join, most of them candidates. */
 const MAX_WAITING_REQUESTS = 256;
@@ -42,7 +42,7 @@ const CODE_FAILED = 1011;
 
 export interface RoomSignallingParts {
   readonly webRtc: Pick<WebRtcSignalling, "offer" | "renegotiate">;
-  readonly doors: Pick<RoomDoors, "watch">;
+  readonly roomSockets: Pick<RoomSockets, "watch">;
   readonly iceServers: readonly IceServerPart[];
   readonly logger: Pick<Logger, "info" | "error">;
 }
@@ -95,7 +95,7 @@ class RoomSignalling {
   }
 
   begin(joinRequest: string): void {
-    this.#unwatch = this.#parts.doors.watch(this.#callId, () => this.#leave("over"));
+    this.#unwatch = this.#parts.roomSockets.watch(this.#callId, () => this.#leave("over"));
     this.#inTurn(() => this.#join(readJoinRequest(joinRequest)));
   }
 

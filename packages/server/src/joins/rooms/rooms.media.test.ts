@@ -18,16 +18,16 @@ describe("a room", () => {
 
   /** A client in the room, after so many others. */
   async function joined(before = 0) {
-    const { door, roomInfo, codes } = await world.openDoor();
+    const { room, roomInfo, codes } = await world.openRoomSocket();
     const caller = new RoomCaller();
     onTestFinished(() => caller.close());
     await caller.join(roomInfo.roomUrl, roomInfo.token);
     await eventually(() => world.clients.length > before, "the call");
-    return { door, roomInfo, codes, caller };
+    return { room, roomInfo, codes, caller };
   }
 
   it("names itself at the join URL, and carries speech and messages both ways", async () => {
-    const { door, roomInfo, caller } = await joined();
+    const { room, roomInfo, caller } = await joined();
     expect(roomInfo).toEqual({ type: "room_info", roomUrl: `${world.url}/room`, token: "t" });
     expect(world.clients).toEqual(["app"]);
     expect(caller.last("join")?.value.otherParticipants[0]?.identity).toBe("agent");
@@ -57,7 +57,7 @@ describe("a room", () => {
     await eventually(() => caller.messages.length === 1, "the message");
     expect(caller.messages).toEqual([{ type: "pong", timestamp: 5 }]);
     caller.say({ type: "ping", timestamp: 6 });
-    door.send("a long message");
+    room.send("a long message");
     await eventually(() => world.record.texts.length === 2, "both messages");
     expect(world.record.texts.map(({ text }) => text).toSorted()).toEqual([
       "a long message",
@@ -75,25 +75,25 @@ describe("a room", () => {
     expect(world.record.closings).toEqual([{ regular: true, code: 1000 }]);
 
     const second = await joined(1);
-    second.door.close();
+    second.room.close();
     await eventually(() => world.record.closings.length === 2, "the hang-up");
     expect(world.record.closings[1]).toEqual({ regular: true, code: 1000 });
     expect(world.ended).toEqual([]);
   });
 
   it("counts a closed peer connection as a loss, after which a client returns or leaves", async () => {
-    const { roomInfo, caller, door } = await joined();
+    const { roomInfo, caller, room } = await joined();
     await caller.client.close();
     await eventually(() => world.record.closings.length === 1, "the loss");
     expect(world.record.closings).toEqual([{ regular: false, code: 1006 }]);
-    expect(door.readyState).toBe(WebSocket.OPEN);
+    expect(room.readyState).toBe(WebSocket.OPEN);
     const again = new RoomCaller();
     onTestFinished(() => again.close());
     await again.join(roomInfo.roomUrl, roomInfo.token);
     await eventually(() => world.clients.length === 2, "the return");
     await again.client.close();
     await eventually(() => world.record.closings.length === 2, "the second loss");
-    door.close();
+    room.close();
     await eventually(() => world.ended.length === 1, "the end of the call");
     expect(world.ended).toEqual([CALL]);
   });
@@ -146,8 +146,8 @@ describe("a room", () => {
   });
 
   it("is not joined without a socket at the join URL, nor while another client has the call", async () => {
-    const { roomInfo, door, codes } = await world.openDoor();
-    door.close();
+    const { roomInfo, room, codes } = await world.openRoomSocket();
+    room.close();
     await eventually(() => codes.length === 1, "the close");
     const caller = new RoomCaller();
     onTestFinished(() => caller.close());

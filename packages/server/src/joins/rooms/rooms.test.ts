@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TransportRecord } from "../../ports/testing/transport-conformance.ts";
 import type { WebRtcSignalling } from "../api.ts";
-import { RoomDoors } from "./room-doors.ts";
+import { RoomSockets } from "./room-sockets.ts";
 import { openRoomSignalling } from "./room-signalling.ts";
 import { openRooms } from "./rooms.ts";
 import { FakeSocket } from "./testing/fake-socket.ts";
@@ -16,26 +16,32 @@ beforeEach(
 );
 afterEach(() => void vi.useRealTimers());
 
-function openDoors() {
+function openRoomSockets() {
   const ended: string[] = [];
-  const doors = new RoomDoors({ endCall: (callId) => void ended.push(callId) });
+  const roomSockets = new RoomSockets({ endCall: (callId) => void ended.push(callId) });
   const open = (): FakeSocket => {
     const socket = new FakeSocket();
-    doors.open({ callId: CALL, socket: socket.asSocket(), query: QUERY, roomUrl: "ws://x/room", token: "t" });
+    roomSockets.open({
+      callId: CALL,
+      socket: socket.asSocket(),
+      query: QUERY,
+      roomUrl: "ws://x/room",
+      token: "t",
+    });
     return socket;
   };
   const join = (connectionId: string) => {
     const record = new TransportRecord();
     let hangUps = 0;
-    doors.joined(CALL, { connectionId, listener: record, hangUp: () => void (hangUps += 1) });
+    roomSockets.joined(CALL, { connectionId, listener: record, hangUp: () => void (hangUps += 1) });
     return { record, hangUps: () => hangUps };
   };
-  return { doors, ended, open, join };
+  return { roomSockets, ended, open, join };
 }
 
 describe("the socket at the join URL", () => {
   it("gets the room and nothing else, and is closed when the room is not joined in time", () => {
-    const { doors, open, ended } = openDoors();
+    const { roomSockets, open, ended } = openRoomSockets();
     const socket = open();
     expect(socket.sent.map((text) => JSON.parse(String(text)) as unknown)).toEqual([
       { type: "room_info", roomUrl: "ws://x/room", token: "t" },
@@ -44,20 +50,20 @@ describe("the socket at the join URL", () => {
     expect(socket.code).toBeNull();
     vi.advanceTimersByTime(1_000);
     expect(socket.code).toBe(4406);
-    expect([doors.queryOf(CALL), ended]).toEqual([null, []]);
+    expect([roomSockets.queryOf(CALL), ended]).toEqual([null, []]);
   });
 
   it("is replaced by a later one of the same call", () => {
-    const { doors, open } = openDoors();
+    const { roomSockets, open } = openRoomSockets();
     const [first, second] = [open(), open()];
     expect([first.code, second.code]).toEqual([1001, null]);
-    expect(doors.queryOf(CALL)).toEqual(QUERY);
-    doors.drop(CALL);
+    expect(roomSockets.queryOf(CALL)).toEqual(QUERY);
+    roomSockets.drop(CALL);
     expect(second.code).toBe(1011);
   });
 
   it("carries messages once the room is joined, and cuts those that are too long", () => {
-    const { open, join } = openDoors();
+    const { open, join } = openRoomSockets();
     const socket = open();
     socket.receive("too early");
     const { record } = join("one");
@@ -70,29 +76,29 @@ describe("the socket at the join URL", () => {
   });
 
   it("hangs up when the client closes it, also between two connections", () => {
-    const { open, join, doors, ended } = openDoors();
+    const { open, join, roomSockets, ended } = openRoomSockets();
     const socket = open();
     const { hangUps } = join("one");
     socket.leave(1000);
     expect([hangUps(), ended]).toEqual([1, []]);
     const again = open();
     join("two");
-    doors.left(CALL, "two", { regular: false });
+    roomSockets.left(CALL, "two", { regular: false });
     again.leave(1001);
     expect(ended).toEqual([CALL]);
   });
 
   it("says nothing of the call when it is lost, and waits for a lost connection", () => {
-    const { open, join, doors } = openDoors();
+    const { open, join, roomSockets } = openRoomSockets();
     const socket = open();
     const { hangUps } = join("one");
     socket.terminate();
     expect(hangUps()).toBe(0);
     const other = open();
     join("two");
-    doors.left(CALL, "one", { regular: true });
+    roomSockets.left(CALL, "one", { regular: true });
     expect(other.code).toBeNull();
-    doors.left(CALL, "two", { regular: false });
+    roomSockets.left(CALL, "two", { regular: false });
     vi.advanceTimersByTime(14_000);
     expect(other.code).toBeNull();
     vi.advanceTimersByTime(1_000);
@@ -106,19 +112,22 @@ describe("the signalling of a room", () => {
     const wrapped = new WrappedJoinRequest({ joinRequest: new JoinRequest(join).toBinary() });
     return Buffer.from(wrapped.toBinary()).toString("base64url");
   };
-  const partsWith = (doors: RoomDoors, answer: () => ReturnType<WebRtcSignalling["renegotiate"]>) => ({
+  const partsWith = (
+    roomSockets: RoomSockets,
+    answer: () => ReturnType<WebRtcSignalling["renegotiate"]>,
+  ) => ({
     webRtc: { offer: () => new Promise<never>(() => undefined), renegotiate: answer },
-    doors,
+    roomSockets,
     iceServers: [],
     logger: pino({ level: "silent" }),
   });
 
   it("is closed for requests that wait without end", async () => {
-    const { doors, open } = openDoors();
+    const { roomSockets, open } = openRoomSockets();
     open();
     const socket = new FakeSocket();
     openRoomSignalling(
-      partsWith(doors, () => Promise.reject(new Error("not asked"))),
+      partsWith(roomSockets, () => Promise.reject(new Error("not asked"))),
       { callId: CALL, socket: socket.asSocket(), joinRequest: requestOf({ publisherOffer: OFFER }) },
     );
     const ping = new SignalRequest({ message: { case: "ping", value: 1n } }).toBinary();
@@ -135,8 +144,8 @@ describe("the signalling of a room", () => {
   });
 
   it("needs an offer that is answered, and is one for each call", async () => {
-    const { doors } = openDoors();
-    const parts = partsWith(doors, () => Promise.resolve({ kind: "answered", sdp: "v=0" }));
+    const { roomSockets } = openRoomSockets();
+    const parts = partsWith(roomSockets, () => Promise.resolve({ kind: "answered", sdp: "v=0" }));
     const rooms = openRooms({ ...parts, liveCalls: { awaitsJoin: () => Promise.resolve("joinable") } });
     const participantSid = "PA_975d1713-022b-4685-b88a-8f2bd61f2eff";
     const join = async (publisherOffer?: SessionDescription): Promise<FakeSocket> => {

@@ -2,23 +2,23 @@
 
 import type { ConnectOutcome, LiveCalls } from "../../runner/live-calls.ts";
 import type { OpenRoomInput, Rooms } from "../api.ts";
-import type { RoomDoors } from "./room-doors.ts";
+import type { RoomSockets } from "./room-sockets.ts";
 import type { OpenSignalling, RoomSignallingParts } from "./room-signalling.ts";
 
-export interface RoomsParts extends Omit<RoomSignallingParts, "doors"> {
-  readonly doors: RoomDoors;
+export interface RoomsParts extends Omit<RoomSignallingParts, "roomSockets"> {
+  readonly roomSockets: RoomSockets;
   readonly liveCalls: Pick<LiveCalls, "awaitsJoin">;
 }
 
 export function openRooms(parts: RoomsParts): Rooms {
-  const { doors, liveCalls } = parts;
+  const { roomSockets, liveCalls } = parts;
   /** One of each call: whoever knows a join URL must not take the connections of all others. */
   const open = new Map<string, OpenSignalling>();
   return {
     async open(input: OpenRoomInput): Promise<ConnectOutcome> {
       const state = await liveCalls.awaitsJoin(input.callId);
       if (state !== "joinable") return state;
-      doors.open(input);
+      roomSockets.open(input);
       return "connected";
     },
     // Loaded by the first room alone: its messages are a large library.

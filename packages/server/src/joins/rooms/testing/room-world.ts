@@ -13,7 +13,7 @@ import { openWeriftPeer } from "../../../transports/rtc/werift-peer.ts";
 import { openWebRtcTransport } from "../../../transports/webrtc/webrtc-transport.ts";
 import type { Rooms } from "../../api.ts";
 import { openWebRtcJoins } from "../../webrtc-joins.ts";
-import { RoomDoors } from "../room-doors.ts";
+import { RoomSockets } from "../room-sockets.ts";
 import { openRooms } from "../rooms.ts";
 
 export const CALL = "call";
@@ -32,8 +32,8 @@ export interface RoomInfo {
 }
 
 /** The socket of a client at the join URL. */
-export interface OpenDoor {
-  readonly door: WebSocket;
+export interface OpenRoom {
+  readonly room: WebSocket;
   readonly roomInfo: RoomInfo;
   /** With which it was closed. */
   readonly codes: readonly number[];
@@ -51,7 +51,7 @@ export interface RoomWorld {
   readonly transport: LegTransport | null;
   /** Another client has the call. */
   isTaken: boolean;
-  openDoor(): Promise<OpenDoor>;
+  openRoomSocket(): Promise<OpenRoom>;
   close(): Promise<void>;
 }
 
@@ -88,12 +88,12 @@ export async function openRoomWorld(): Promise<RoomWorld> {
   const record = new TransportRecord();
   const clients: (string | null)[] = [];
   const ended: string[] = [];
-  const doors: WebSocket[] = [];
+  const sockets: WebSocket[] = [];
   let transport: LegTransport | null = null;
   let isTaken = false;
   const awaitsJoin = async () => (isTaken ? "joined" : "joinable");
   const logger = pino({ level: "silent" });
-  const roomDoors = new RoomDoors({ endCall: (callId) => void ended.push(callId) });
+  const roomSockets = new RoomSockets({ endCall: (callId) => void ended.push(callId) });
   const joins = openWebRtcJoins({
     host: "127.0.0.1",
     settings: { iceServers: [], portRange: null, announcedAddress: null },
@@ -107,12 +107,12 @@ export async function openRoomWorld(): Promise<RoomWorld> {
       },
     },
     openLeg,
-    doors: roomDoors,
+    roomSockets,
     logger,
   });
   const rooms = openRooms({
     webRtc: joins,
-    doors: roomDoors,
+    roomSockets,
     liveCalls: { awaitsJoin },
     iceServers: [],
     logger,
@@ -132,16 +132,16 @@ export async function openRoomWorld(): Promise<RoomWorld> {
     set isTaken(given) {
       isTaken = given;
     },
-    openDoor: async () => {
-      const door = new WebSocket(`${url}/call`);
-      doors.push(door);
+    openRoomSocket: async () => {
+      const room = new WebSocket(`${url}/call`);
+      sockets.push(room);
       const codes: number[] = [];
-      door.on("close", (code) => codes.push(code));
-      const [data] = (await once(door, "message")) as [Buffer];
-      return { door, roomInfo: JSON.parse(data.toString()) as RoomInfo, codes };
+      room.on("close", (code) => codes.push(code));
+      const [data] = (await once(room, "message")) as [Buffer];
+      return { room, roomInfo: JSON.parse(data.toString()) as RoomInfo, codes };
     },
     close: async () => {
-      for (const door of doors) door.terminate();
+      for (const room of sockets) room.terminate();
       await joins.close();
       server.closeAllConnections();
       server.close();

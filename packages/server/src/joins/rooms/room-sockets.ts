@@ -28,14 +28,14 @@ export interface RoomMedium {
   hangUp(): void;
 }
 
-export interface RoomDoorsOptions {
+export interface RoomSocketsOptions {
   /** Ends a call whose client has left while its connection was lost. */
   readonly endCall: (callId: string) => void;
   /** In tests only: `JOIN_LIMIT_MS`. */
   readonly joinLimitMs?: number;
 }
 
-interface Door {
+interface RoomSocket {
   readonly line: SocketLine;
   readonly query: JoinQuery;
   medium: RoomMedium | null;
@@ -46,72 +46,79 @@ interface Door {
   readonly watchers: Set<() => void>;
 }
 
-export class RoomDoors {
-  readonly #options: RoomDoorsOptions;
-  readonly #doors = new Map<string, Door>();
+export class RoomSockets {
+  readonly #options: RoomSocketsOptions;
+  readonly #rooms = new Map<string, RoomSocket>();
 
-  constructor(options: RoomDoorsOptions) {
+  constructor(options: RoomSocketsOptions) {
     this.#options = options;
   }
 
   /** Takes over a socket. One call has one; an earlier one is closed. */
   open({ callId, socket, query, roomUrl, token }: OpenRoomInput): void {
-    const earlier = this.#doors.get(callId);
+    const earlier = this.#rooms.get(callId);
     if (earlier !== undefined) this.#end(callId, earlier, CODE_REPLACED);
     const line = new SocketLine(socket, {
-      frame: (data) => this.#read(door, data),
+      frame: (data) => this.#read(room, data),
       congested: () => undefined,
-      closed: (code) => this.#closed(callId, door, code),
+      closed: (code) => this.#closed(callId, room, code),
     });
-    const door: Door = { line, query, medium: null, hasJoined: false, timer: null, watchers: new Set() };
-    this.#doors.set(callId, door);
-    this.#endAfter(callId, door, this.#options.joinLimitMs ?? JOIN_LIMIT_MS);
+    const room: RoomSocket = {
+      line,
+      query,
+      medium: null,
+      hasJoined: false,
+      timer: null,
+      watchers: new Set(),
+    };
+    this.#rooms.set(callId, room);
+    this.#endAfter(callId, room, this.#options.joinLimitMs ?? JOIN_LIMIT_MS);
     line.sendMessage(JSON.stringify({ type: "room_info", roomUrl, token }));
   }
 
   /** The query of the join URL; null: the client of the call has no socket here. */
   queryOf(callId: string): JoinQuery | null {
-    return this.#doors.get(callId)?.query ?? null;
+    return this.#rooms.get(callId)?.query ?? null;
   }
 
   /** Media flow. */
   joined(callId: string, medium: RoomMedium): void {
-    const door = this.#doors.get(callId);
-    if (door === undefined) {
+    const room = this.#rooms.get(callId);
+    if (room === undefined) {
       // Its socket was closed in this very moment.
       setImmediate(() => medium.hangUp());
       return;
     }
-    if (door.timer !== null) clearTimeout(door.timer);
-    door.timer = null;
-    door.medium = medium;
-    door.hasJoined = true;
+    if (room.timer !== null) clearTimeout(room.timer);
+    room.timer = null;
+    room.medium = medium;
+    room.hasJoined = true;
   }
 
   /** The connection of the room is over. */
   left(callId: string, connectionId: string, { regular }: { readonly regular: boolean }): void {
-    const door = this.#doors.get(callId);
-    if (door?.medium?.connectionId !== connectionId) return;
-    door.medium = null;
-    if (regular) this.#end(callId, door, CODE_REGULAR);
-    else this.#endAfter(callId, door, RETURN_LIMIT_MS);
+    const room = this.#rooms.get(callId);
+    if (room?.medium?.connectionId !== connectionId) return;
+    room.medium = null;
+    if (regular) this.#end(callId, room, CODE_REGULAR);
+    else this.#endAfter(callId, room, RETURN_LIMIT_MS);
   }
 
   /** Another node has the call. */
   drop(callId: string): void {
-    const door = this.#doors.get(callId);
-    if (door !== undefined) this.#end(callId, door, CODE_FAILED);
+    const room = this.#rooms.get(callId);
+    if (room !== undefined) this.#end(callId, room, CODE_FAILED);
   }
 
   /** Calls back when the room is over; the result takes that back. Null: the call has no room here. */
   watch(callId: string, over: () => void): (() => void) | null {
-    const watchers = this.#doors.get(callId)?.watchers;
+    const watchers = this.#rooms.get(callId)?.watchers;
     if (watchers === undefined) return null;
     watchers.add(over);
     return () => watchers.delete(over);
   }
 
-  #read({ medium }: Door, data: Buffer): void {
+  #read({ medium }: RoomSocket, data: Buffer): void {
     // A client may send messages only after it has joined the room.
     if (medium === null) return;
     if (data.byteLength <= LONGEST_MESSAGE_BYTES) medium.listener.data(data.toString("utf8"), false);
@@ -119,31 +126,31 @@ export class RoomDoors {
   }
 
   /** The client leaves when its socket is closed, and a lost socket says nothing of the media. */
-  #closed(callId: string, door: Door, code: number): void {
-    if (this.#doors.get(callId) !== door) return;
-    if (isRegularClose(code)) this.#leave(callId, door);
-    else if (door.medium === null) this.#end(callId, door, code);
+  #closed(callId: string, room: RoomSocket, code: number): void {
+    if (this.#rooms.get(callId) !== room) return;
+    if (isRegularClose(code)) this.#leave(callId, room);
+    else if (room.medium === null) this.#end(callId, room, code);
   }
 
-  #leave(callId: string, door: Door): void {
-    const { medium, hasJoined } = door;
-    this.#end(callId, door, CODE_REGULAR);
+  #leave(callId: string, room: RoomSocket): void {
+    const { medium, hasJoined } = room;
+    this.#end(callId, room, CODE_REGULAR);
     if (medium !== null) medium.hangUp();
     // It has ended its media before.
     else if (hasJoined) this.#options.endCall(callId);
   }
 
-  #endAfter(callId: string, door: Door, waitMs: number): void {
-    const code = door.hasJoined ? CODE_FAILED : CODE_NO_MEDIA;
-    door.timer = setTimeout(() => this.#end(callId, door, code), waitMs);
+  #endAfter(callId: string, room: RoomSocket, waitMs: number): void {
+    const code = room.hasJoined ? CODE_FAILED : CODE_NO_MEDIA;
+    room.timer = setTimeout(() => this.#end(callId, room, code), waitMs);
   }
 
-  #end(callId: string, door: Door, code: number): void {
-    if (door.timer !== null) clearTimeout(door.timer);
-    if (this.#doors.get(callId) === door) this.#doors.delete(callId);
-    door.line.close(code, REASONS.get(code) ?? "");
-    for (const over of door.watchers) over();
-    door.watchers.clear();
+  #end(callId: string, room: RoomSocket, code: number): void {
+    if (room.timer !== null) clearTimeout(room.timer);
+    if (this.#rooms.get(callId) === room) this.#rooms.delete(callId);
+    room.line.close(code, REASONS.get(code) ?? "");
+    for (const over of room.watchers) over();
+    room.watchers.clear();
   }
 }
 
