@@ -45,6 +45,7 @@ describeOnBothDatabases("a process lets go of calls", (current) => {
       ),
     );
     await letGo({
+      hasLapsed: true,
       db,
       node,
       liveCalls: { callIds: () => callIds },

@@ -14,6 +14,8 @@ export interface LetGoDeps {
   readonly release: (callId: string) => Promise<boolean>;
   /** Stops a joined call without an end or further records. */
   readonly abandon: (callId: string) => void;
+  /** After a lapse of the lease: another process may be taking calls at this moment. */
+  readonly hasLapsed: boolean;
   readonly logger: Pick<Logger, "warn">;
 }
 
@@ -21,8 +23,9 @@ export interface LetGoDeps {
  * Calls that nobody has joined are only kept ready, and any process may claim them. Joined ones were taken while the
  * lease of this process had lapsed, or were given up. Calls whose end this process itself has stored stay its own.
  */
-export async function letGo({ db, node, liveCalls, release, abandon, logger }: LetGoDeps): Promise<void> {
-  const foreign = await listNotOwned(db, node, liveCalls.callIds());
+export async function letGo(deps: LetGoDeps): Promise<void> {
+  const { db, node, liveCalls, release, abandon, hasLapsed, logger } = deps;
+  const foreign = await listNotOwned(db, node, liveCalls.callIds(), hasLapsed);
   const joined: string[] = [];
   for (const callId of foreign) if (!(await release(callId))) joined.push(callId);
   // A join may have claimed one for this process meanwhile.

@@ -66,6 +66,8 @@ export class CallRunner {
   #returns = false;
   readonly #forcedEnd: ForcedEnd;
   #over = false;
+  /** It is over here without an end: another process continues it, or may. */
+  hasLeft = false;
 
   /** @param ended called once, when the final record is written or any process may continue the call */
   constructor(plan: CallPlan, start: CallStart, deps: CallDeps, ended: (isHandedOver: boolean) => void) {
@@ -171,7 +173,7 @@ export class CallRunner {
    */
   release(): boolean {
     if (this.#over || this.#media !== null) return false;
-    this.#close();
+    this.#close(true);
     void this.#records.flush().finally(() => this.#ended(false));
     return true;
   }
@@ -181,7 +183,7 @@ export class CallRunner {
     if (this.#over) return;
     const connection = this.#connection;
     this.#connection = null;
-    this.#close();
+    this.#close(true);
     abandonCall(this.#remains(connection), connection);
     this.#ended(false);
   }
@@ -361,7 +363,7 @@ export class CallRunner {
     const connection = this.#connection;
     this.#connection = null;
     this.#log.finish();
-    this.#close();
+    this.#close(true);
     void leaveCall(this.#remains(connection), connection).then(this.#ended);
   }
 
@@ -377,8 +379,9 @@ export class CallRunner {
     };
   }
 
-  #close(): void {
+  #close(leaves = false): void {
     this.#over = true;
+    this.hasLeft = leaves;
     this.#mailbox.close();
     this.#messageGate.close();
     this.#forcedEnd.close();

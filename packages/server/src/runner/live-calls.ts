@@ -12,7 +12,8 @@ export type { Answerer, OpenTransport };
 export type JoinState = "joinable" | "connected" | "not_live";
 
 /** `joined`: another connection has the call. `gone`: the call is over, or is not of this process. */
-export type ConnectOutcome = "connected" | "joined" | "gone";
+/** `elsewhere`: the call is leaving this process, and its client may come again. */
+export type ConnectOutcome = "connected" | "joined" | "gone" | "elsewhere";
 
 /** `full`: as many calls as `maxLiveCalls`. `draining`: the process is shutting down. */
 export type StartOutcome = "started" | "full" | "draining";
@@ -147,13 +148,13 @@ class CallRegistry implements LiveCalls {
 
   async connectCall(callId: string, open: OpenTransport, info: ConnectInfo): Promise<ConnectOutcome> {
     const runner = this.#calls.get(callId);
-    if (runner === undefined || runner.joinState() === "over") return "gone";
+    if (runner === undefined || runner.joinState() === "over") return endOf(runner);
     // A carrier has one stream for a call at a time, so the next one says that the other is over.
     if (runner.isReplacedBy(info)) runner.drop();
     // A client that lost its network comes back before we can know that its old connection is dead.
     if (runner.joinState() === "connected" && (await runner.probe(PROBE_LIMIT_MS))) return "joined";
     // Another connection may have come meanwhile, or the end.
-    if (runner.joinState() === "over") return "gone";
+    if (runner.joinState() === "over") return endOf(runner);
     if (runner.joinState() === "connected") return "joined";
     runner.connect(open, info);
     return "connected";
@@ -161,14 +162,15 @@ class CallRegistry implements LiveCalls {
 
   async awaitsJoin(callId: string): Promise<"joinable" | Exclude<ConnectOutcome, "connected">> {
     const runner = this.#calls.get(callId);
-    if (runner === undefined || runner.joinState() === "over") return "gone";
+    if (runner === undefined || runner.joinState() === "over") return endOf(runner);
     if (runner.joinState() === "connected" && (await runner.isAlive(PROBE_LIMIT_MS))) return "joined";
-    return runner.joinState() === "over" ? "gone" : "joinable";
+    return runner.joinState() === "over" ? endOf(runner) : "joinable";
   }
 
   sendToCall(callId: string, message: ClientDataMessage): SendOutcome {
     const runner = this.#calls.get(callId);
-    if (runner === undefined || runner.joinState() === "over") return "not_live";
+    if (runner === undefined) return "not_live";
+    if (runner.joinState() === "over") return runner.hasLeft ? "later" : "not_live";
     if (runner.joined === "never") return "not_joined";
     // It would be lost with the state of before the return.
     if (runner.joined === "elsewhere") return "later";
@@ -196,14 +198,16 @@ class CallRegistry implements LiveCalls {
 
   noteAnswerer(callId: string, answerer: Answerer): boolean {
     const runner = this.#calls.get(callId);
-    runner?.answerer.report(answerer);
-    return runner !== undefined;
+    if (runner === undefined || runner.joinState() === "over") return false;
+    runner.answerer.report(answerer);
+    return true;
   }
 
   noteReplacedUser(callId: string): boolean {
     const runner = this.#calls.get(callId);
-    runner?.post({ type: "userReplaced" });
-    return runner !== undefined;
+    if (runner === undefined || runner.joinState() === "over") return false;
+    runner.post({ type: "userReplaced" });
+    return true;
   }
 
   awaitingAnswerer(): readonly string[] {
@@ -312,4 +316,8 @@ class CallRegistry implements LiveCalls {
       this.#emptied.add(emptied);
     });
   }
+}
+
+function endOf(runner: CallRunner | undefined): "gone" | "elsewhere" {
+  return runner?.hasLeft === true ? "elsewhere" : "gone";
 }

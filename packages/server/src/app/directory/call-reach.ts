@@ -98,13 +98,13 @@ export function openCallReach(parts: CallReachParts): CallReach {
   };
   // A call whose join is under way here is claimed in a moment, or refused.
   const release = async (callId: string): Promise<boolean> => joining.has(callId) || leave(callId);
-  const letGoOfCalls = (): Promise<void> =>
-    letGo({ db: store.leaseDb, node, liveCalls, release, abandon, logger });
+  const letGoOfCalls = { node, liveCalls, release, abandon, logger };
   const sweeps = openCallSweeps({
     ...parts,
     db: store.recordsDb,
     lease: announcer.lease,
-    letGo: letGoOfCalls,
+    // The connection of the lease is not for what can wait for others.
+    letGo: () => letGo({ ...letGoOfCalls, db: store.recordsDb, hasLapsed: false }),
     journaled: () => journal.callIds(),
     endCall: parts.endLiveCall,
   });
@@ -122,7 +122,11 @@ export function openCallReach(parts: CallReachParts): CallReach {
       logger,
     }),
     start() {
-      announcer.start(() => liveCalls.count(), letGoOfCalls);
+      const afterLapse = { ...letGoOfCalls, db: store.leaseDb, hasLapsed: true };
+      announcer.start(
+        () => liveCalls.count(),
+        () => letGo(afterLapse),
+      );
       sweeps.start();
     },
     leaveCalls: () => sweeps.leaveCalls(),

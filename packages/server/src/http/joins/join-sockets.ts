@@ -189,6 +189,7 @@ export class JoinSockets {
     if (outcome === "closed") return CLOSED_BEFORE;
     if (outcome === "joined") return CLOSE_ALREADY_JOINED;
     if (outcome === "gone") return CLOSE_ENDED;
+    if (outcome === "elsewhere") return CLOSE_RESTARTING;
     const { reason } = outcome;
     this.#options.logger.warn({ callId, medium, reason }, "the stream of a carrier cannot be served");
     return CLOSE_NOT_UNDERSTOOD;

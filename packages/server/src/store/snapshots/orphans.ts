@@ -158,17 +158,25 @@ export async function giveUpCall(
   return given.rows.length === 1;
 }
 
-/** Those of the given calls that other processes own or have ended, or that were given up. */
+/**
+ * Those of the given calls that other processes own or have ended, or that were given up.
+ * @param waits for the transactions of processes that take them now: what they take counts
+ */
 export async function listNotOwned(
   db: Db,
   boot: NodeBoot,
   callIds: readonly string[],
+  waits = false,
 ): Promise<readonly string[]> {
   if (callIds.length === 0) return [];
   // A call that nobody has claimed is kept ready by its node.
   const read = await sql<{ id: string }>`
-    select id from calls where id = any(${[...callIds]}::uuid[]) and not ${isOwnedBy(boot)} is true
-      and not (node_id = ${boot.nodeId} and claimed_boot is null and joined_at is null)`.execute(db.query);
+    with asked as (
+      select id, ${isOwnedBy(boot)} is true
+        or (node_id = ${boot.nodeId} and claimed_boot is null and joined_at is null) as is_own
+      from calls where id = any(${[...callIds]}::uuid[]) order by id ${waits ? sql`for share` : sql``}
+    )
+    select id from asked where not is_own`.execute(db.query);
   return read.rows.map(({ id }) => id);
 }
 
