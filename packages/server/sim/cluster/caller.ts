@@ -137,7 +137,7 @@ export class Caller {
     const node = this.#at;
     if (this.isOver) return;
     if (node === null) {
-      // It says goodbye when it is back.
+      // It hangs up when it is back.
       this.#deps.time.after(1_000, () => this.#hangUp());
       return;
     }

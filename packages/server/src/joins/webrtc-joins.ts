@@ -51,7 +51,7 @@ const OFFERS_PER_CALL = { count: 5, windowMs: 60_000 };
 const RESTARTS_PER_CALL = { count: 10, windowMs: 60_000 };
 /** Further offers of a room: each publication, change of the microphone and restart is one. */
 const ROOM_OFFERS_PER_CALL = { count: 30, windowMs: 60_000 };
-/** Wait for a client of a room that builds its connection anew, which takes it some seconds. */
+/** Wait for a client of a room that builds a new connection, which takes it some seconds. */
 const ROOM_GRACE_MS = 10_000;
 /** PATCH requests of one connection that wait for the one before. Clients that trickle send one for each candidate. */
 const MAX_WAITING_PATCHES = 32;

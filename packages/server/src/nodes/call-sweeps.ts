@@ -1,6 +1,6 @@
 /**
- * Looks after calls that no process runs: their ends, their join timeouts and what other processes have taken. In a loop
- * of its own, so that however much there is to do never delays the renewal of the lease.
+ * Handles calls that no process runs: their ends, their join timeouts and what other processes have taken. In a loop of
+ * its own, so that it never delays the renewal of the lease.
  */
 
 import type { Logger } from "pino";

@@ -9,7 +9,7 @@ import type { Db } from "../store/database/db.ts";
 import { endMissedCalls, type MissedCall } from "../store/nodes/call-claims.ts";
 import type { NodeBoot } from "../store/nodes/node-claims.ts";
 
-/** Portions of 50 calls. The rest waits for the next announcement. */
+/** Portions of 50 calls. The rest waits for the next sweep. */
 const PORTIONS_AT_ONCE = 20;
 
 export interface MissedJoinDeps {

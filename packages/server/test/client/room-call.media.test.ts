@@ -1,4 +1,4 @@
-/** The official library of the origin, unchanged, in a real browser against the assembled service: a LiveKit room. */
+/** The official library of the public service, unchanged, in a real browser: it joins a LiveKit room. */
 
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -49,7 +49,7 @@ interface Said {
 
 const opening = (text: string) => ({ firstSpeakerSettings: { agent: { text } }, voice: "quick" });
 
-describe.skipIf(!HAS_BROWSER)("a page with the library of the origin", () => {
+describe.skipIf(!HAS_BROWSER)("a page with the official library", () => {
   let service: RunningService;
   let pages: Pages;
 

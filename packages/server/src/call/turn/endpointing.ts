@@ -112,8 +112,8 @@ export function endpointMs(state: CallState, turn: UserTurn, understood: boolean
 /**
  * The additional wait as one curve over the likelihood that the user has finished. Pauses within speech die out about
  * exponentially, so the wait at which a mistake and the waiting cost the same is linear in the logarithm of the odds that
- * the user goes on. It begins at even odds and passes through `unfinishedExtraMs` and `clearlyUnfinishedExtraMs`; beyond,
- * it rises as before, to `EXTRA_MAX_MS` at most.
+ * the user goes on. It begins at even odds and passes through `unfinishedExtraMs` and `clearlyUnfinishedExtraMs`; beyond
+ * them it rises with the same slope, to `EXTRA_MAX_MS` at most.
  */
 export function unfinishedMs(finished: number | null, ratherMs: number, clearlyMs: number): number {
   if (finished === null || finished >= UNFINISHED) return 0;

@@ -6,7 +6,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { deriveKey } from "../../store/secrets/secrets.ts";
 
-/** A client shows it again whenever it connects again, so it lasts longer than a call. It is of no use without one. */
+/** A client shows it again whenever it connects again, so it lasts longer than a call. After the call it is of no use. */
 const TOKEN_LIFE_MS = 24 * 3_600_000;
 /** Ours have some 300 characters. */
 const MAX_TOKEN_CHARS = 1_024;

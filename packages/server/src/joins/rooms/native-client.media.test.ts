@@ -1,4 +1,4 @@
-/** LiveKit's client for apps, which is written in Rust, in a room: the same as in its libraries for telephones. */
+/** A client on LiveKit's Rust SDK (its library for Node) in a room. */
 
 import {
   AudioFrame,

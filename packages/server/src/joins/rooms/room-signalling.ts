@@ -99,7 +99,7 @@ class RoomSignalling {
     this.#inTurn(() => this.#join(readJoinRequest(joinRequest)));
   }
 
-  /** Requests are answered in order, and a client that sends too many at once is left. */
+  /** Requests are answered in order, and a client that sends too many at once is disconnected. */
   #inTurn(act: () => Promise<void> | void): void {
     if (this.#isOver) return;
     if (this.#waiting >= MAX_WAITING_REQUESTS) {
@@ -170,7 +170,7 @@ class RoomSignalling {
         this.#line.sendMessage(pongMessages(request, Date.now()));
         break;
       case "leave":
-        // Also said by a client that joins anew. One that leaves the call closes its media and its other socket.
+        // Also sent by a client that joins again. One that leaves the call closes its media and its other socket.
         this.#close(CODE_REGULAR);
         break;
       case "other":

@@ -81,11 +81,11 @@ export class RoomSockets {
     return this.#rooms.get(callId)?.query ?? null;
   }
 
-  /** Media flow. */
+  /** The media of the room are connected. */
   joined(callId: string, medium: RoomMedium): void {
     const room = this.#rooms.get(callId);
     if (room === undefined) {
-      // Its socket was closed in this very moment.
+      // Its socket was closed meanwhile.
       setImmediate(() => medium.hangUp());
       return;
     }

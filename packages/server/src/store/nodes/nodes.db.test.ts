@@ -6,7 +6,7 @@ import { otherNodeRuns } from "./nodes.ts";
 import { releaseNode } from "./node-claims.ts";
 
 describeOnBothDatabases("another node", (current) => {
-  it("runs while it has a boot and sends heartbeats", async () => {
+  it("runs while it has a boot and renews its lease", async () => {
     const { db } = current();
     const [own, other] = [0, 1].map(() => ({ nodeId: randomUUID(), bootId: randomUUID() }));
     if (own === undefined || other === undefined) throw new Error("a node is missing");

@@ -201,7 +201,7 @@ export interface OrphanedCall extends UnfinishedCall {
 
 /**
  * Passes calls that nobody has come back to in time to `end`, after it has taken them from their process, which stops
- * them should it come back. Returns their number.
+ * them if it comes back. Returns their number.
  */
 export async function endOrphans(
   db: Db,
