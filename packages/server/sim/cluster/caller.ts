@@ -33,6 +33,8 @@ export class Caller {
   state: CallerState = "waits";
   /** Losses of its connection. */
   losses = 0;
+  /** Its process died after it had hung up: that the end was stored by then is not certain. */
+  isUnheard = false;
   /** Answers that say that the call is over. */
   refusal: string | null = null;
   readonly #deps: CallerDeps;
@@ -52,6 +54,11 @@ export class Caller {
 
   isAt(node: SimulatedNode): boolean {
     return this.#at === node;
+  }
+
+  nodeDied(node: SimulatedNode): void {
+    if (this.#at === node && this.state === "done") this.isUnheard = true;
+    this.lost(node);
   }
 
   /** The process has closed its connection, or has died. */

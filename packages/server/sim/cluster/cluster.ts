@@ -15,6 +15,7 @@ import { createSealer } from "../../src/store/secrets/secrets.ts";
 import { newCall } from "../../src/store/testing/calls.ts";
 import { Draw } from "../draw.ts";
 import { Caller } from "./caller.ts";
+import { JOIN_LIMIT_MS } from "./fake-runner.ts";
 import { Ledger } from "./ledger.ts";
 import { installProcessTime, runIn } from "./process-time.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
@@ -56,7 +57,6 @@ const WELL_MS = 300_000;
 const LOOK_MS = 10_000;
 /** As `INTERNAL_LIMIT_MS` of the requests between nodes. */
 const FORWARD_LIMIT_MS = 2_000;
-const JOIN_LIMIT_MS = 120_000;
 /** More processes and callers than a cluster has. */
 const MAX_DRAWS = 10_000;
 /** Of the clients of a process that has trouble. */
@@ -136,8 +136,7 @@ class Cluster {
   async #faults(): Promise<readonly string[]> {
     const ids = [...this.#callers.keys()];
     // A client that does not come back, or comes too late, leaves its call to its end.
-    const mayBeLost = (callId: string): boolean =>
-      this.#callers.get(callId)?.state === "stayed_away" || this.#ledger.isLost(callId);
+    const mayBeLost = (callId: string): boolean => this.#ledger.isLost(callId) || this.#isGivenUp(callId);
     const found = await this.#ledger.faults(this.#database, ids, mayBeLost);
     const refused = [...this.#callers].flatMap(([callId, { refusal }]) =>
       refusal === null || mayBeLost(callId) ? [] : [`the client of ${callId} was ${refusal}`],
@@ -145,7 +144,13 @@ class Cluster {
     const open = [...this.#callers].flatMap(([callId, { isOver, state }]) =>
       isOver ? [] : [`the client of ${callId} still ${state}`],
     );
-    return [...found, ...refused, ...open];
+    const lost = this.#database.losses.map((error) => `the real server has closed a connection: ${error}`);
+    return [...lost, ...found, ...refused, ...open];
+  }
+
+  #isGivenUp(callId: string): boolean {
+    const caller = this.#callers.get(callId);
+    return caller?.state === "stayed_away" || caller?.isUnheard === true;
   }
 
   /** Until every call has its end; or until `limitMs`, which is a fault. */
@@ -208,7 +213,7 @@ class Cluster {
     const node = this.#nodeOf(process);
     if (node !== null) {
       this.#nodes.delete(node);
-      for (const caller of this.#callers.values()) caller.lost(node);
+      for (const caller of this.#callers.values()) caller.nodeDied(node);
     }
     void this.#database.drop(process);
     this.#time.after(this.#draw.whole(RESTART_MS.min, RESTART_MS.max), () => this.#start(machine));

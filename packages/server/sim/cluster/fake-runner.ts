@@ -16,6 +16,10 @@ import type { Ledger } from "./ledger.ts";
 const TURN_MS = { min: 300, max: 3_000 } as const;
 /** Between two tries of a record that was not written. */
 const RETRY_MS = 1_000;
+/** As that of `LiveCalls.handOver`. */
+const LEAVE_LIMIT_MS = 1_400;
+/** From the creation of a call on. */
+export const JOIN_LIMIT_MS = 120_000;
 /** As `reconnectGraceMs` of a plan. */
 const RETURN_GRACE_MS = 10_000;
 
@@ -36,6 +40,9 @@ interface FakeCall {
   isEnding: boolean;
   /** It is not of this process any more. */
   hasLeft: boolean;
+  readonly left: PromiseWithResolvers<"handed_over" | "gone">;
+  /** The record that is being written, and those before it. */
+  writing: Promise<void>;
 }
 
 export interface FakeRunnerDeps {
@@ -60,6 +67,7 @@ export class FakeRunner implements LiveCalls {
 
   startCall(plan: CallPlan, { resumed }: CallStart): StartOutcome {
     const { ledger, bootId } = this.#deps;
+    if (this.#calls.has(plan.callId)) throw new Error(`call ${plan.callId} is live already`);
     const turns = resumed === undefined ? 0 : (resumed.snapshot as SimulatedSnapshot).turns;
     if (resumed !== undefined) ledger.resumed(plan.callId, bootId, turns);
     this.#calls.set(plan.callId, {
@@ -71,7 +79,10 @@ export class FakeRunner implements LiveCalls {
       hasJoined: resumed !== undefined,
       isEnding: false,
       hasLeft: false,
+      left: Promise.withResolvers(),
+      writing: Promise.resolve(),
     });
+    if (resumed === undefined) void this.#awaitJoin(plan.callId);
     return "started";
   }
 
@@ -97,7 +108,7 @@ export class FakeRunner implements LiveCalls {
 
   hangUp(callId: string): void {
     const call = this.#calls.get(callId);
-    if (call !== undefined) call.isEnding = true;
+    if (call !== undefined) this.#requestEnd(callId, call);
   }
 
   capacity(): "free" {
@@ -129,43 +140,49 @@ export class FakeRunner implements LiveCalls {
 
   endCall(callId: string): boolean {
     const call = this.#calls.get(callId);
-    if (call === undefined) return false;
-    call.isEnding = true;
+    if (call === undefined || call.isEnding) return false;
+    this.#requestEnd(callId, call);
     return true;
   }
 
-  noteAnswerer(): boolean {
-    return false;
+  /** Nothing more is done with it. */
+  noteAnswerer(callId: string): boolean {
+    return this.#calls.has(callId);
   }
 
-  noteReplacedUser(): boolean {
-    return false;
+  noteReplacedUser(callId: string): boolean {
+    return this.#calls.has(callId);
   }
 
   awaitingAnswerer(): readonly string[] {
     return [];
   }
 
-  endUnjoined(): boolean {
-    return false;
+  endUnjoined(callId: string): boolean {
+    const call = this.#calls.get(callId);
+    if (call === undefined || call.isEnding || call.hasJoined) return false;
+    call.isEnding = true;
+    void this.#end(callId, call, "unjoined");
+    return true;
   }
 
   async release(callId: string): Promise<boolean> {
     const call = this.#calls.get(callId);
-    if (call === undefined || call.wasConnected) return false;
+    if (call === undefined || call.wasConnected || call.isEnding) return false;
     this.#leave(callId, call);
     return true;
   }
 
   async handOver(callId: string): Promise<HandoverOutcome> {
     const call = this.#calls.get(callId);
-    if (call === undefined || call.isEnding) return "gone";
-    if (call.isConnected) return "joined";
-    if (!call.hasJoined) return "kept";
-    call.isEnding = true;
-    await this.#written(call, () => this.#deps.records().handOver(callId));
-    this.#leave(callId, call);
-    return "handed_over";
+    if (call === undefined) return "gone";
+    if (!call.isEnding) {
+      if (call.isConnected) return "joined";
+      if (!call.wasConnected) return "kept";
+      call.isEnding = true;
+      void this.#handOver(callId, call);
+    }
+    return Promise.race([call.left.promise, wait(LEAVE_LIMIT_MS, "kept" as const)]);
   }
 
   isLeaving(callId: string): boolean {
@@ -189,6 +206,32 @@ export class FakeRunner implements LiveCalls {
     throw new Error("a simulated process does not stop in order");
   }
 
+  /** Tried once, as in the service: where it fails, the call stays with this process, which does not run it any more. */
+  async #handOver(callId: string, call: FakeCall): Promise<void> {
+    await call.writing;
+    if (call.hasLeft) return;
+    const isHandedOver = await this.#deps
+      .records()
+      .handOver(callId)
+      .then(
+        () => true,
+        () => false,
+      );
+    this.#leave(callId, call, isHandedOver);
+  }
+
+  /** The client has hung up, or the call is ended from outside: also where its connection was lost meanwhile. */
+  #requestEnd(callId: string, call: FakeCall): void {
+    if (call.isEnding) return;
+    call.isEnding = true;
+    void this.#end(callId, call, "hangup");
+  }
+
+  async #awaitJoin(callId: string): Promise<void> {
+    await wait(JOIN_LIMIT_MS);
+    this.endUnjoined(callId);
+  }
+
   async #awaitReturn(callId: string, call: FakeCall, losses: number): Promise<void> {
     await wait(RETURN_GRACE_MS);
     if (call.isConnected || call.isEnding || call.hasLeft || call.losses !== losses) return;
@@ -197,10 +240,12 @@ export class FakeRunner implements LiveCalls {
     await this.#end(callId, call, "connection_error");
   }
 
-  #leave(callId: string, call: FakeCall): void {
+  #leave(callId: string, call: FakeCall, isHandedOver = false): void {
+    if (call.hasLeft) return;
     call.hasLeft = true;
     call.isConnected = false;
     this.#calls.delete(callId);
+    call.left.resolve(isHandedOver ? "handed_over" : "gone");
     this.#deps.closed(callId);
   }
 
@@ -209,18 +254,21 @@ export class FakeRunner implements LiveCalls {
     if (!call.hasJoined) {
       call.hasJoined = true;
       const joined = { joinedAt: new Date(Date.now()), clientVersion: null };
-      await this.#written(call, () => records().joined(callId, joined));
+      // Both are in the queue before the call can leave.
+      void this.#written(call, () => records().joined(callId, joined));
       await this.#store(callId, call);
     }
-    while (!call.hasLeft && !call.isEnding && call.isConnected) {
+    const { losses } = call;
+    const goesOn = (): boolean =>
+      !call.hasLeft && !call.isEnding && call.isConnected && call.losses === losses;
+    while (goesOn()) {
       await wait(draw.whole(TURN_MS.min, TURN_MS.max));
-      if (call.hasLeft || call.isEnding || !call.isConnected) break;
+      if (!goesOn()) break;
       call.turns += 1;
       await this.#store(callId, call);
       if (!call.hasLeft && this.#deps.isHeld())
         this.#deps.ledger.toolCalled(callId, this.#deps.bootId, call.turns);
     }
-    if (call.isEnding && call.isConnected && !call.hasLeft) await this.#end(callId, call, "hangup");
   }
 
   async #store(callId: string, call: FakeCall): Promise<void> {
@@ -232,7 +280,11 @@ export class FakeRunner implements LiveCalls {
     if (!call.hasLeft) ledger.stored(callId, bootId, turns);
   }
 
-  async #end(callId: string, call: FakeCall, reason: "hangup" | "connection_error"): Promise<void> {
+  async #end(
+    callId: string,
+    call: FakeCall,
+    reason: "hangup" | "connection_error" | "unjoined",
+  ): Promise<void> {
     const { records } = this.#deps;
     const record = {
       reason,
@@ -246,14 +298,17 @@ export class FakeRunner implements LiveCalls {
   }
 
   /** As the queue of records does: in order, and again until it is written. */
-  async #written(call: FakeCall, write: () => Promise<void>): Promise<void> {
-    while (!call.hasLeft) {
-      try {
-        await write();
-        return;
-      } catch {
-        await wait(RETRY_MS);
+  #written(call: FakeCall, write: () => Promise<void>): Promise<void> {
+    call.writing = call.writing.then(async () => {
+      while (!call.hasLeft) {
+        try {
+          await write();
+          return;
+        } catch {
+          await wait(RETRY_MS);
+        }
       }
-    }
+    });
+    return call.writing;
   }
 }

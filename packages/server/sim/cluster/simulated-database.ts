@@ -32,6 +32,9 @@ const CLOCK = `
     'begin return (select at from sim.clock); end';
 `;
 
+/** Errors of a connection, of a limit of the server in real time, and of too many connections. */
+const LOSSES = /^(?:08|57|53|25P03|ECONN|EPIPE|ETIMEDOUT)/;
+
 interface Connection {
   readonly client: PoolClient;
   isInTransaction: boolean;
@@ -57,12 +60,13 @@ export class SimulatedDatabase {
   #isClosed = false;
   #shownMs = -1;
   statements = 0;
+  /** Connections that the real server has closed, which is no fault of the service. */
+  readonly losses: string[] = [];
 
   constructor(admin: Client, url: string, time: VirtualTime, fromMs: number) {
     this.#admin = admin;
     this.#pool = new Pool({ connectionString: url, max: CONNECTIONS, types: valueParsers });
-    // A statement on the connection fails as well.
-    this.#pool.on("error", () => undefined);
+    this.#pool.on("error", (error) => this.#noteLoss(error));
     this.#time = time;
     this.#fromMs = fromMs;
   }
@@ -209,6 +213,9 @@ export class SimulatedDatabase {
       await this.#showTime();
       if (/^(?:begin|start transaction)/.test(text)) connection.isInTransaction = true;
       return await this.#tracked(() => connection.client.query(text, [...values]));
+    } catch (error) {
+      this.#noteLoss(error);
+      throw error;
     } finally {
       connection.isBusy = false;
       if (text === "commit") connection.isInTransaction = false;
@@ -217,6 +224,12 @@ export class SimulatedDatabase {
         if (process.isDead) connection.client.release();
       }
     }
+  }
+
+  #noteLoss(error: unknown): void {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const isOfServer = error instanceof Error && /Connection terminated/.test(error.message);
+    if (isOfServer || LOSSES.test(code)) this.losses.push(String(error));
   }
 
   /** Virtual time stands still until it is done. */

@@ -7,11 +7,37 @@ import { insertCall, markJoined } from "../../store/calls/calls.ts";
 import { claimNode, type NodeBoot } from "../../store/nodes/node-claims.ts";
 import { renewLease } from "../../store/nodes/announcements.ts";
 import { saveSnapshot } from "../../store/snapshots/call-snapshots.ts";
-import { readHeldCall } from "../../store/snapshots/orphans.ts";
+import type { Db } from "../../store/database/db.ts";
+import { giveUpCall, readHeldCall } from "../../store/snapshots/orphans.ts";
 import { newCall } from "../../store/testing/calls.ts";
 import { describeOnBothDatabases, newAccount } from "../../store/testing/databases.ts";
 import { ANNOUNCEMENT } from "../../store/testing/leases.ts";
 import { openAdoption } from "./adoption.ts";
+
+/** A database that is lost after the next transaction is stored, until it is restored. */
+function losingAnswers(db: Db): { readonly db: Db; readonly restore: () => void } {
+  let isLost = false;
+  let losesAnswers = true;
+  const fail = (): never => {
+    throw new Error("the connection was lost");
+  };
+  const query = new Proxy(db.query, {
+    get(target, name) {
+      if (name === "transaction" && losesAnswers)
+        return () => ({
+          execute: async (work: Parameters<ReturnType<Db["query"]["transaction"]>["execute"]>[0]) => {
+            await target.transaction().execute(work);
+            isLost = true;
+            fail();
+          },
+        });
+      if (name === "getExecutor" && isLost) fail();
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  return { db: { ...db, query }, restore: () => void (isLost = losesAnswers = false) };
+}
 
 describeOnBothDatabases("the adoption of calls", (current) => {
   let boots = 0;
@@ -36,9 +62,9 @@ describeOnBothDatabases("the adoption of calls", (current) => {
     return callId;
   }
 
-  function newProcess(boot: NodeBoot, outcome: StartOutcome = "started") {
-    const { db } = current();
+  function newProcess(boot: NodeBoot, outcome: StartOutcome = "started", db: Db = current().db) {
     const live = new Set<string>();
+    const leaving = new Set<string>();
     const resumedMs: number[] = [];
     const timers: (() => void)[] = [];
     const adoption = openAdoption({
@@ -50,7 +76,7 @@ describeOnBothDatabases("the adoption of calls", (current) => {
           resumedMs.push(resumed?.elapsedMs ?? -1);
           return outcome;
         },
-        isLeaving: () => false,
+        isLeaving: (callId) => leaving.has(callId),
         joinState: (callId) => (live.has(callId) ? "joinable" : "not_live"),
         release: async (callId) => live.delete(callId),
       },
@@ -68,7 +94,7 @@ describeOnBothDatabases("the adoption of calls", (current) => {
       },
       logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
-    return { adoption, live, resumedMs, timers };
+    return { adoption, live, leaving, resumedMs, timers };
   }
 
   test("a call of a node that was started again goes on at once, at one of two that ask", async () => {
@@ -145,6 +171,37 @@ describeOnBothDatabases("the adoption of calls", (current) => {
     for (const fire of one.timers) fire();
     await one.adoption.left(callId);
     expect(await two.adoption.resume(callId)).toBe("resumed");
+  });
+
+  test("a call whose claim was stored though its answer was lost can be taken again", async () => {
+    const owner = await newNode();
+    const callId = await lostCall(owner);
+    await newNode(owner.nodeId);
+    const boot = await newNode();
+    const network = losingAnswers(current().db);
+    const { adoption, live } = newProcess(boot, "started", network.db);
+    await expect(adoption.resume(callId)).rejects.toThrow("the connection was lost");
+    // The claim is stored, and the call does not run here.
+    expect((await readHeldCall(current().db, callId, false))?.owner.bootId).toBe(boot.bootId);
+    expect(await adoption.resume(callId)).toBe("later");
+    network.restore();
+    await vi.waitFor(async () => expect(await adoption.resume(callId)).toBe("resumed"), { timeout: 30_000 });
+    expect(live.size).toBe(1);
+  });
+
+  test("a call that is still leaving this process is not taken before it has left", async () => {
+    const { db } = current();
+    const boot = await newNode();
+    const callId = await lostCall(boot);
+    const { adoption, live, leaving, resumedMs } = newProcess(boot);
+    leaving.add(callId);
+    await giveUpCall(db, boot, callId);
+    const asking = adoption.resume(callId);
+    await new Promise((done) => setTimeout(done, 100));
+    expect(resumedMs).toEqual([]);
+    leaving.delete(callId);
+    expect(await asking).toBe("resumed");
+    expect(live.size).toBe(1);
   });
 
   test("a call that has no snapshot is gone", async () => {

@@ -10,8 +10,9 @@ import type { LiveCalls } from "../../runner/live-calls.ts";
 import type { Db } from "../../store/database/db.ts";
 import type { NodeBoot } from "../../store/nodes/node-claims.ts";
 import { LEASE_MS, RENEW_INTERVAL_MS } from "../../store/nodes/announcements.ts";
-import { claimOrphan, giveUpCall, readHeldCall, type HeldCall } from "../../store/snapshots/orphans.ts";
+import { claimOrphan, readHeldCall, type ClaimedCall, type HeldCall } from "../../store/snapshots/orphans.ts";
 import type { CallStorage } from "../storage.ts";
+import { GiveBacks } from "./give-backs.ts";
 import { readSnapshot } from "./read-snapshot.ts";
 
 /** A client that comes back before the lease of the dead process has lapsed is held: the lease, and a slow renewal. */
@@ -59,6 +60,7 @@ export function openAdoption(deps: AdoptionDeps): Adoption {
   const closing = new AbortController();
   const unconnected: Unconnected = new Map();
   const held = new Set<string>();
+  const giveBacks = new GiveBacks(deps, closing.signal);
   return {
     async left(callId) {
       const giveBack = unconnected.get(callId);
@@ -68,11 +70,15 @@ export function openAdoption(deps: AdoptionDeps): Adoption {
     resume(callId) {
       const known = underWay.get(callId);
       if (known !== undefined) return known;
-      if (underWay.size >= MAX_UNDER_WAY || closing.signal.aborted) return Promise.resolve("later");
-      const resuming = resume({ ...deps, unconnected, held }, callId, closing.signal).finally(() => {
-        held.delete(callId);
-        underWay.delete(callId);
-      });
+      const isFull = underWay.size + giveBacks.count >= MAX_UNDER_WAY;
+      // The row says that this process has the call until the database has answered.
+      if (isFull || giveBacks.has(callId) || closing.signal.aborted) return Promise.resolve("later");
+      const resuming = resume({ ...deps, unconnected, held, giveBacks }, callId, closing.signal).finally(
+        () => {
+          held.delete(callId);
+          underWay.delete(callId);
+        },
+      );
       underWay.set(callId, resuming);
       return resuming;
     },
@@ -87,22 +93,28 @@ interface Adopting extends AdoptionDeps {
   readonly unconnected: Unconnected;
   /** Calls whose clients wait for the lease of another process. */
   readonly held: Set<string>;
+  readonly giveBacks: GiveBacks;
 }
 
 async function resume(deps: Adopting, callId: string, signal: AbortSignal): Promise<AdoptionOutcome> {
   const { db, boot, liveCalls, clock, trustsLeases } = deps;
   const untilMs = clock.nowMs() + HOLD_LIMIT_MS;
   let firstLeaseMs: number | null = null;
+  let isLost = false;
   for (;;) {
     const held = await readHeldCall(db, callId, trustsLeases());
     if (held === null || !held.hasState) return "gone";
     if (held.owner.nodeId === boot.nodeId && held.owner.bootId === boot.bootId) {
       if (liveCalls.joinState(callId) !== "not_live") return "resumed";
-      if (!liveCalls.isLeaving(callId)) return "gone";
+      const isLeaving = liveCalls.isLeaving(callId);
+      // It may have been given up since the row was read.
+      if (isLost && !isLeaving) return "gone";
+      isLost = !isLeaving;
     }
     // A process of another version may take it up.
     if (held.version !== SNAPSHOT_VERSION) return "later";
-    if (held.isGone) return await take(deps, callId, held);
+    // What is given up in the database may not have left this process yet, and then cannot begin here.
+    if (held.isGone && !liveCalls.isLeaving(callId)) return await take(deps, callId, held);
     // Renewed since: the process is alive, and only the network of the client was lost.
     if (firstLeaseMs !== null && held.leaseUntilMs !== null && held.leaseUntilMs > firstLeaseMs)
       return "later";
@@ -114,11 +126,11 @@ async function resume(deps: Adopting, callId: string, signal: AbortSignal): Prom
   }
 }
 
-async function take(deps: Adopting, callId: string, { owner }: HeldCall): Promise<AdoptionOutcome> {
-  const { db, boot, liveCalls, storage, trustsLeases, logger } = deps;
-  const claimed = await claimOrphan(db, boot, { callId, owner, trustsLeases: trustsLeases() });
+async function take(deps: Adopting, callId: string, held: HeldCall): Promise<AdoptionOutcome> {
+  const { db, liveCalls, storage, giveBacks, logger } = deps;
+  const claimed = await claim(deps, callId, held);
   if (claimed === null) return "later";
-  const giveBack = async (): Promise<void> => void (await giveUpCall(db, boot, callId, claimed.orphanedAtMs));
+  const giveBack = (): Promise<void> => giveBacks.start(callId, claimed.orphanedAtMs);
   try {
     const { plan, createdAt, resumed } = await readSnapshot(db, callId, claimed);
     storage.remember(plan);
@@ -134,10 +146,24 @@ async function take(deps: Adopting, callId: string, { owner }: HeldCall): Promis
     await giveBack();
     return "gone";
   }
-  logger.info({ callId, from: owner.nodeId }, "a call of another process goes on here");
+  logger.info({ callId, from: held.owner.nodeId }, "a call of another process goes on here");
   deps.unconnected.set(callId, giveBack);
   watchForClient(deps, callId, giveBack);
   return "resumed";
+}
+
+/** Where the answer is lost, the call may have been taken: it is given back, because it does not run here. */
+async function claim(
+  { db, boot, trustsLeases, giveBacks }: Adopting,
+  callId: string,
+  { owner }: HeldCall,
+): Promise<ClaimedCall | null> {
+  try {
+    return await claimOrphan(db, boot, { callId, owner, trustsLeases: trustsLeases() });
+  } catch (error) {
+    void giveBacks.start(callId, null);
+    throw error;
+  }
 }
 
 /** A client that does not connect after all leaves the call to the next one, or to its end. */
