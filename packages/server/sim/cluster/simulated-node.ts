@@ -85,6 +85,7 @@ export async function startNode(deps: NodeDeps): Promise<SimulatedNode> {
     boot,
     liveCalls: runner,
     storage,
+    isJournaled: () => false,
     trustsLeases: () => announcer.lease.trustsOthers(),
     clock: openClock(),
     logger,

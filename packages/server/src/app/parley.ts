@@ -185,7 +185,9 @@ async function serve(
   opened.defer(() => sip?.close());
   opened.defer(async () => {
     reach.leaveCalls();
-    const summary = await liveCalls.drain(config.drainTimeoutMs);
+    const draining = liveCalls.drain(config.drainTimeoutMs);
+    await reach.giveUpReleased();
+    const summary = await draining;
     logger.info(summary, "all calls have ended");
   });
   opened.defer(() => parts.console.close());

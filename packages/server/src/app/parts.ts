@@ -169,7 +169,7 @@ export async function openParts(opened: AsyncDisposableStack, basis: Basis): Pro
   const callParts = { ...basis, ...recording, ...tools, recordings, schemas, sources, traces, voices };
   const liveCalls = openCalls({ ...callParts, announcer });
   const carrierCalls = openCarrierCalls(opened, { ...basis, liveCalls, directory, publicUrl, metrics });
-  const adoption = openResuming(opened, { ...basis, node, liveCalls, storage, announcer });
+  const adoption = openResuming(opened, { ...basis, node, liveCalls, storage, journal, announcer });
   opened.defer(() => uploads?.close());
   return {
     ...basis,

@@ -61,6 +61,7 @@ function openWorld(call: Partial<FakeCall> = {}) {
         return node.outcome;
       },
       adopt: async () => node.adopts,
+      giveUpLost: async () => undefined,
     };
     return node;
   };

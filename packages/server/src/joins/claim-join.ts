@@ -26,6 +26,8 @@ export interface ClaimDeps {
    * process may still run, or this one cannot go on with it, and the client may come again.
    */
   readonly adopt: (callId: string) => Promise<"resumed" | "later" | "gone">;
+  /** Gives a joined call up that is of this process and does not run here. */
+  readonly giveUpLost: (callId: string) => Promise<void>;
 }
 
 /** For a call that the database does not know as joined. */
@@ -107,7 +109,13 @@ export type Yielded = "released" | "joined" | "lost" | "gone";
 
 /** Another process asks for a call that this one has claimed, or keeps ready. */
 export async function yieldCall(
-  { directory, liveCalls, joining, leave }: Omit<ClaimDeps, "startWaiting" | "adopt" | "isDraining">,
+  {
+    directory,
+    liveCalls,
+    joining,
+    leave,
+    giveUpLost,
+  }: Omit<ClaimDeps, "startWaiting" | "adopt" | "isDraining">,
   callId: string,
 ): Promise<Yielded> {
   if (joining.has(callId)) return "joined";
@@ -116,6 +124,7 @@ export async function yieldCall(
     if (outcome === "joined") return "joined";
     if (outcome === "kept") return "lost";
     if (outcome === "handed_over") return "released";
+    await giveUpLost(callId);
   }
   await directory.release(callId);
   return "released";

@@ -1,10 +1,13 @@
 /** Three nodes on one PostgreSQL, and requests to whichever of them: what section 8 of a review found at the wrong node. */
 
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
+import { DisconnectReason } from "@livekit/protocol";
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import type { WebSocket } from "ws";
+import { RoomCaller } from "../../src/joins/rooms/testing/room-caller.ts";
 import { createAccount, setAccountLimits } from "../../src/store/accounts/accounts.ts";
 import { createApiKey } from "../../src/store/accounts/api-keys.ts";
 import { openServerTestStore } from "../../src/store/testing/databases.ts";
@@ -223,6 +226,40 @@ describe.skipIf(server === null)("several nodes", () => {
     expect((await b.ask("DELETE", taken)).status).toBe(200);
     expect((await a.ask("DELETE", taken)).status).toBe(404);
     await peer.close();
+  });
+
+  it("serve a room whose signalling comes to others than the one that has its call", async () => {
+    const call = await b.makeCall(WEB_RTC);
+    const made = await nodeOf(call);
+    const { socket } = a.connect(call);
+    const [data] = (await once(socket, "message")) as [Buffer];
+    const { roomUrl, token } = JSON.parse(data.toString()) as { roomUrl: string; token: string };
+    const roomAt = (node: WorldNode): string => node.urlOf({ callId: call.callId, joinUrl: roomUrl });
+    const caller = new RoomCaller();
+    onTestFinished(() => caller.close());
+    // B has made the call, and A has it since the client came there.
+    await caller.join(roomAt(b), token);
+    await c.until(call.callId, "joined");
+    expect(await nodeOf(call)).not.toBe(made);
+    await caller.publish();
+    expect(caller.last("answer")?.value.id).toBe(2);
+    // The signalling is lost and comes back at a node that has never seen the call.
+    caller.loseSignalling();
+    const { sid: participantSid = "" } = caller.last("join")?.value.participant ?? {};
+    await caller.connect(roomAt(c), token, { reconnect: true, participantSid });
+    await caller.renegotiate();
+    expect(caller.last("answer")?.value.id).toBe(3);
+    caller.say({ type: "user_text_message", text: "Hello" });
+    const isAnswered = (): boolean => JSON.stringify(caller.messages).includes('"role":"agent"');
+    await expect.poll(isAnswered, { timeout: 30_000 }).toBe(true);
+    const closed = once(socket, "close");
+    await hangUp(c, call);
+    expect((await closed)[0]).toBe(1000);
+    // An offer after the end is refused with a message, at any node.
+    const late = new RoomCaller();
+    onTestFinished(() => late.close());
+    await expect(late.join(roomAt(b), token)).rejects.toThrow();
+    expect(late.last("leave")?.value.reason).toBe(DisconnectReason.ROOM_DELETED);
   });
 
   it("count the calls of an account exactly", async () => {

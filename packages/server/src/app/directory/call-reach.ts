@@ -38,6 +38,8 @@ export interface CallReach extends Pick<HttpDeps, "sendToCall" | "endUnjoined"> 
   start(): void;
   /** See `CallSweeps`. */
   leaveCalls(): void;
+  /** See `Adoption`. */
+  giveUpReleased(): Promise<void>;
   /** Waits for running work. Idempotent. */
   close(): Promise<void>;
 }
@@ -83,6 +85,7 @@ export function openCallReach(parts: CallReachParts): CallReach {
     leave,
     startWaiting: (callId: string) => startWaiting({ db, liveCalls, storage }, callId),
     adopt: (callId: string) => parts.adoption.resume(callId),
+    giveUpLost: (callId: string) => parts.adoption.giveUpLost(callId),
   };
   parts.serve(createOperations({ ...claims, webRtc }));
   const claimed = (callId: string): Promise<JoinLookup> => claimJoin(claims, callId);
@@ -130,6 +133,7 @@ export function openCallReach(parts: CallReachParts): CallReach {
       sweeps.start();
     },
     leaveCalls: () => sweeps.leaveCalls(),
+    giveUpReleased: () => parts.adoption.giveUpReleased(),
     close: () => sweeps.close(),
   };
 }

@@ -15,13 +15,15 @@ export interface ResumingParts {
   readonly liveCalls: LiveCalls;
   readonly storage: CallStorage;
   readonly announcer: Announcer;
+  readonly journal: { has(callId: string): boolean };
   readonly logger: Logger;
 }
 
 export function openResuming(opened: AsyncDisposableStack, parts: ResumingParts): Adoption {
-  const { store, node, announcer } = parts;
+  const { store, node, announcer, journal } = parts;
   const trustsLeases = (): boolean => announcer.lease.trustsOthers();
-  const own = { db: store.recordsDb, boot: node.boot, clock: openClock(), trustsLeases };
+  const isJournaled = (callId: string): boolean => journal.has(callId);
+  const own = { db: store.recordsDb, boot: node.boot, clock: openClock(), trustsLeases, isJournaled };
   const adoption = openAdoption({ ...parts, ...own });
   opened.defer(() => adoption.close());
   return adoption;

@@ -65,6 +65,7 @@ describeOnBothDatabases("the adoption of calls", (current) => {
   function newProcess(boot: NodeBoot, outcome: StartOutcome = "started", db: Db = current().db) {
     const live = new Set<string>();
     const leaving = new Set<string>();
+    const journaled = new Set<string>();
     const resumedMs: number[] = [];
     const timers: (() => void)[] = [];
     const adoption = openAdoption({
@@ -81,6 +82,7 @@ describeOnBothDatabases("the adoption of calls", (current) => {
         release: async (callId) => live.delete(callId),
       },
       storage: { remember: () => undefined, forget: () => undefined },
+      isJournaled: (callId) => journaled.has(callId),
       // Leases would lapse on a slow machine.
       trustsLeases: () => false,
       clock: {
@@ -94,7 +96,7 @@ describeOnBothDatabases("the adoption of calls", (current) => {
       },
       logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
-    return { adoption, live, leaving, resumedMs, timers };
+    return { adoption, live, leaving, journaled, resumedMs, timers };
   }
 
   test("a call of a node that was started again goes on at once, at one of two that ask", async () => {
@@ -210,5 +212,42 @@ describeOnBothDatabases("the adoption of calls", (current) => {
     const call = newCall({ nodeId: "nobody" });
     await insertCall(db, accountId, call);
     expect(await newProcess(await newNode()).adoption.resume(call.callId)).toBe("gone");
+  });
+
+  test("a call of this process that does not run here goes on, unless records of it are in the journal", async () => {
+    const owner = await newNode();
+    const [callId, waiting] = [await lostCall(owner), await lostCall(owner)];
+    const { adoption, live, journaled } = newProcess(owner);
+    journaled.add(waiting);
+    expect(await adoption.resume(callId)).toBe("resumed");
+    expect([...live]).toEqual([callId]);
+    expect(await adoption.resume(waiting)).toBe("later");
+    await adoption.giveUpLost(waiting);
+    expect(await readHeldCall(current().db, waiting, false)).toMatchObject({ isGone: false });
+  });
+
+  test("a call of this process that does not run here is given up for another one, and a live one is not", async () => {
+    const owner = await newNode();
+    const [lost, running] = [await lostCall(owner), await lostCall(owner)];
+    const { adoption, live } = newProcess(owner);
+    live.add(running);
+    await adoption.giveUpLost(lost);
+    await adoption.giveUpLost(running);
+    const other = newProcess(await newNode());
+    expect(await other.adoption.resume(lost)).toBe("resumed");
+    expect(await readHeldCall(current().db, running, false)).toMatchObject({ isGone: false });
+  });
+
+  test("a shutdown gives back what it has released before its client had connected", async () => {
+    const owner = await newNode();
+    const callId = await lostCall(owner);
+    await newNode(owner.nodeId);
+    const stopping = newProcess(await newNode());
+    expect(await stopping.adoption.resume(callId)).toBe("resumed");
+    await stopping.adoption.giveUpReleased();
+    expect(await readHeldCall(current().db, callId, false)).toMatchObject({ isGone: false });
+    stopping.live.delete(callId);
+    await stopping.adoption.giveUpReleased();
+    expect(await newProcess(await newNode()).adoption.resume(callId)).toBe("resumed");
   });
 });

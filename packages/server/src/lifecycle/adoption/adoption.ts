@@ -40,6 +40,13 @@ export interface Adoption {
    * back, so that others may take it. Nothing for other calls.
    */
   readonly left: (callId: string) => Promise<void>;
+  /**
+   * Gives a joined call up that is of this process and does not run here, because an answer of the database was lost when
+   * it was taken or handed over. Nothing for other calls. Never rejects.
+   */
+  readonly giveUpLost: (callId: string) => Promise<void>;
+  /** The calls that a shutdown has released before their clients had connected are given back. Never rejects. */
+  readonly giveUpReleased: () => Promise<void>;
   /** Stops waiting: clients that are held are told to come again. Idempotent. */
   readonly close: () => void;
 }
@@ -49,6 +56,8 @@ export interface AdoptionDeps {
   readonly boot: NodeBoot;
   readonly liveCalls: Pick<LiveCalls, "startCall" | "isLeaving" | "joinState" | "release">;
   readonly storage: Pick<CallStorage, "remember" | "forget">;
+  /** Whether records of the call wait in the journal of this process: without them another one could not continue it. */
+  readonly isJournaled: (callId: string) => boolean;
   /** Whether a lapsed lease proves that its process is gone: this process has reached the database all the time. */
   readonly trustsLeases: () => boolean;
   readonly clock: Pick<Clock, "after" | "nowMs">;
@@ -61,11 +70,25 @@ export function openAdoption(deps: AdoptionDeps): Adoption {
   const unconnected: Unconnected = new Map();
   const held = new Set<string>();
   const giveBacks = new GiveBacks(deps, closing.signal);
+  const left = async (callId: string): Promise<void> => {
+    const giveBack = unconnected.get(callId);
+    unconnected.delete(callId);
+    await giveBack?.();
+  };
+  const isLost = (callId: string): boolean =>
+    deps.liveCalls.joinState(callId) === "not_live" && !deps.liveCalls.isLeaving(callId);
   return {
-    async left(callId) {
-      const giveBack = unconnected.get(callId);
-      unconnected.delete(callId);
-      await giveBack?.();
+    left,
+    async giveUpLost(callId) {
+      if (underWay.has(callId) || giveBacks.has(callId) || !isLost(callId) || deps.isJournaled(callId))
+        return;
+      await giveBacks.start(callId, null);
+    },
+    async giveUpReleased() {
+      const released = [...unconnected.keys()].filter(
+        (callId) => deps.liveCalls.joinState(callId) === "not_live",
+      );
+      await Promise.all(released.map(left));
     },
     resume(callId) {
       const known = underWay.get(callId);
@@ -100,16 +123,19 @@ async function resume(deps: Adopting, callId: string, signal: AbortSignal): Prom
   const { db, boot, liveCalls, clock, trustsLeases } = deps;
   const untilMs = clock.nowMs() + HOLD_LIMIT_MS;
   let firstLeaseMs: number | null = null;
-  let isLost = false;
+  let looks = 0;
   for (;;) {
     const held = await readHeldCall(db, callId, trustsLeases());
     if (held === null || !held.hasState) return "gone";
     if (held.owner.nodeId === boot.nodeId && held.owner.bootId === boot.bootId) {
       if (liveCalls.joinState(callId) !== "not_live") return "resumed";
-      const isLeaving = liveCalls.isLeaving(callId);
-      // It may have been given up since the row was read.
-      if (isLost && !isLeaving) return "gone";
-      isLost = !isLeaving;
+      if (!liveCalls.isLeaving(callId)) {
+        if (deps.isJournaled(callId)) return "later";
+        // At the first look it may have been given up since the row was read. At the third one it cannot be given up.
+        if (looks === 1) await deps.giveBacks.start(callId, null);
+        if (looks === 2) return "gone";
+        looks += 1;
+      }
     }
     // A process of another version may take it up.
     if (held.version !== SNAPSHOT_VERSION) return "later";

@@ -9,7 +9,13 @@ import { hashOf, isSignature, newNonce, signAnswer, signRequest } from "./signat
 import { HEADERS, MAX_BODY_BYTES, operationPath } from "./wire.ts";
 
 /** A healthy node answers in some milliseconds; only a connection that must answer a probe takes a second. */
-export const FORWARD_LIMIT_MS = 2_000;
+const FORWARD_LIMIT_MS = 2_000;
+/**
+ * For an answer with a description of a WebRTC connection. The first one of a process loads the modules for it, and a
+ * media thread has 5 s. Clients give a connection up after 15 s.
+ */
+const OFFER_LIMIT_MS = 10_000;
+const OFFER_KINDS: ReadonlySet<string> = new Set(["offer", "renegotiate", "patch"]);
 /** Connections to one node at a time; further requests wait for them. */
 const MAX_SOCKETS = 64;
 
@@ -35,6 +41,7 @@ export interface InternalClientDeps {
   readonly key: Uint8Array;
   /** The time of the database, ms since 1970. */
   readonly nowMs: () => number;
+  /** In tests only: the limit of every operation. */
   readonly limitMs?: number;
 }
 
@@ -45,7 +52,7 @@ interface Received {
 }
 
 export function openInternalClient(deps: InternalClientDeps): InternalClient {
-  const { key, nowMs, limitMs = FORWARD_LIMIT_MS } = deps;
+  const { key, nowMs } = deps;
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
   const closing = new AbortController();
   return {
@@ -65,6 +72,7 @@ export function openInternalClient(deps: InternalClientDeps): InternalClient {
         [HEADERS.bodyHash]: signed.bodyHash,
         [HEADERS.signature]: signRequest(key, signed),
       };
+      const limitMs = deps.limitMs ?? (OFFER_KINDS.has(operation.kind) ? OFFER_LIMIT_MS : FORWARD_LIMIT_MS);
       const limit = AbortSignal.timeout(limitMs);
       const signal = AbortSignal.any([limit, closing.signal]);
       try {

@@ -11,7 +11,7 @@ import { hashOf, isSignature, signAnswer, signRequest } from "./signatures.ts";
 import { isTimely, SeenNonces } from "./seen-nonces.ts";
 import { callOfPath, HEADERS, MAX_BODY_BYTES, presentedRequest, type PresentedRequest } from "./wire.ts";
 
-/** From connecting to the end of the headers, and of the body. The other side waits for two seconds. */
+/** From connecting to the end of the headers, and of the body. The other side waits for two seconds, or more. */
 const HEADERS_TIMEOUT_MS = 2_500;
 const REQUEST_TIMEOUT_MS = 4_000;
 /** Interval at which both are checked. */

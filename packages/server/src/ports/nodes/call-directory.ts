@@ -35,6 +35,6 @@ export interface CallDirectory {
   claim(callId: string): Promise<boolean>;
   /** Gives up the claim of this process on a call that nobody has joined: others may claim it. Idempotent. */
   release(callId: string): Promise<void>;
-  /** Passes the operation to the process that has the call, for two seconds at most. */
+  /** Passes the operation to the process that has the call, for two seconds at most; offers of WebRTC for ten. */
   forward(callId: string, operation: CallOperation): Promise<Forwarded>;
 }

@@ -76,7 +76,10 @@ export class RoomCaller {
       const { message } = SignalResponse.fromBinary(data);
       if (message.case !== undefined) this.responses.push(message);
     });
-    socket.on("close", (code) => (this.closeCode = code));
+    socket.on("close", (code) => {
+      // A socket that was lost is closed after the next one was made.
+      if (this.#signalling === socket) this.closeCode = code;
+    });
     socket.on("error", () => undefined);
     const first = this.responses.length;
     await eventually(() => this.responses.length > first || this.closeCode !== null, "the first response");
