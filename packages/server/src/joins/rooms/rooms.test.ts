@@ -167,4 +167,37 @@ describe("the signalling of a room", () => {
     expect(third.code).toBeNull();
     third.terminate();
   });
+
+  it("is closed for requests that wait with too many bytes", async () => {
+    const { roomSockets } = openRoomSockets();
+    const socket = new FakeSocket();
+    openRoomSignalling(
+      partsWith(roomSockets, () => Promise.reject(new Error("not asked"))),
+      { callId: CALL, socket: socket.asSocket(), joinRequest: requestOf({ publisherOffer: OFFER }) },
+    );
+    await vi.advanceTimersByTimeAsync(0);
+    const long = Buffer.alloc(80 * 1_024);
+    for (let messages = 0; messages < 3; messages += 1) socket.receive(long);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(socket.code).toBeNull();
+    socket.receive(long);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(socket.code).toBe(1008);
+  });
+
+  it("ends with a room that was opened after it, once an offer was answered", async () => {
+    const { roomSockets, open } = openRoomSockets();
+    const parts = partsWith(roomSockets, () => {
+      open();
+      return Promise.resolve({ kind: "answered", sdp: "v=0" });
+    });
+    const socket = new FakeSocket();
+    const participantSid = "PA_975d1713-022b-4685-b88a-8f2bd61f2eff";
+    const joinRequest = requestOf({ reconnect: true, participantSid, publisherOffer: OFFER });
+    openRoomSignalling(parts, { callId: CALL, socket: socket.asSocket(), joinRequest });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(socket.code).toBeNull();
+    roomSockets.drop(CALL);
+    expect(socket.code).toBe(1000);
+  });
 });
