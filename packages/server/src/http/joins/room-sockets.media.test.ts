@@ -18,6 +18,7 @@ describe("sockets of clients that join rooms", () => {
   let signalled: RoomSignalInput[];
   let outcome: "connected" | "joined" | "gone";
   let nowMs: number;
+  let waitMs: number;
   let sockets: WebSocket[];
 
   beforeAll(async () => {
@@ -28,6 +29,7 @@ describe("sockets of clients that join rooms", () => {
   });
   beforeEach(async () => {
     [opened, signalled, sockets, outcome, nowMs] = [[], [], [], "connected", Date.now()];
+    waitMs = 0;
     server = await buildServer(
       testDeps(store, {
         publicUrl: null,
@@ -40,6 +42,7 @@ describe("sockets of clients that join rooms", () => {
             opened.push(input);
             return Promise.resolve(outcome);
           },
+          waitToSignal: () => waitMs,
           signal: (input) => {
             signalled.push(input);
             return Promise.resolve();
@@ -115,6 +118,13 @@ describe("sockets of clients that join rooms", () => {
     expect((await fetch(`${validate}?access_token=x`)).status).toBe(401);
     nowMs += 25 * 3_600_000;
     expect(await statusOf(`${signal}?access_token=${token}&join_request=abc`)).toBe(401);
+    expect(signalled).toEqual([]);
+  });
+
+  it("are refused before the upgrade when a call has too many", async () => {
+    const token = await tokenOfRoom();
+    waitMs = 5_000;
+    expect(await statusOf(`${PATH}/room/rtc/v1?access_token=${token}&join_request=abc`)).toBe(429);
     expect(signalled).toEqual([]);
   });
 

@@ -74,6 +74,7 @@ class RoomSignalling {
   readonly #callId: string;
   readonly #line: SocketLine;
   readonly #closed: () => void;
+  readonly #answered: () => void;
   readonly #unused: NodeJS.Timeout;
   /** The last request, when it is done. */
   #work: Promise<void> = Promise.resolve();
@@ -85,10 +86,11 @@ class RoomSignalling {
   #isOver = false;
   #unwatch: (() => void) | null = null;
 
-  constructor(parts: RoomSignallingParts, { callId, socket }: RoomSignalInput, closed: () => void) {
+  constructor(parts: RoomSignallingParts, { callId, socket, answered }: RoomSignalInput, closed: () => void) {
     this.#parts = parts;
     this.#callId = callId;
     this.#closed = closed;
+    this.#answered = answered;
     this.#unused = setTimeout(() => this.#close(CODE_REFUSED), OFFER_LIMIT_MS);
     this.#line = new SocketLine(socket, {
       frame: (data) => this.#inTurn(data.byteLength, () => this.#answer(data)),
@@ -205,6 +207,7 @@ class RoomSignalling {
       clearTimeout(this.#unused);
       if (this.#isOver) return;
       this.#watch();
+      this.#answered();
       this.#line.sendMessage(answerMessage(id, answer.sdp, speakingLine(sdp) ?? ""));
       return;
     }
