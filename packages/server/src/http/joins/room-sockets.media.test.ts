@@ -19,7 +19,7 @@ describe("sockets of clients that join rooms", () => {
   let outcome: "connected" | "joined" | "gone";
   let nowMs: number;
   let waitMs: number;
-  let found: Promise<JoinLookup>;
+  let found: () => Promise<JoinLookup>;
   let sockets: WebSocket[];
 
   beforeAll(async () => {
@@ -31,13 +31,13 @@ describe("sockets of clients that join rooms", () => {
   beforeEach(async () => {
     [opened, signalled, sockets, outcome, nowMs] = [[], [], [], "connected", Date.now()];
     waitMs = 0;
-    found = Promise.resolve("ok");
+    found = () => Promise.resolve("ok");
     const deps = testDeps(store, {
       publicUrl: null,
       logger: log.logger,
       nowMs: () => nowMs,
       findJoin: ({ callId, token }): Promise<JoinLookup> =>
-        callId === CALL && token === "secret-token" ? found : Promise.resolve("not_found"),
+        callId === CALL && token === "secret-token" ? found() : Promise.resolve("not_found"),
       rooms: {
         open: (input) => {
           opened.push(input);
@@ -133,7 +133,10 @@ describe("sockets of clients that join rooms", () => {
     const token = await tokenOfRoom();
     const lookup = Promise.withResolvers<JoinLookup>();
     let looked = false;
-    found = { then: (...given) => ((looked = true), lookup.promise.then(...given)) } as Promise<JoinLookup>;
+    found = () => {
+      looked = true;
+      return lookup.promise;
+    };
     const status = statusOf(`${PATH}/room/rtc/v1?access_token=${token}&join_request=abc`);
     await expect.poll(() => looked).toBe(true);
     const closed = server.close();
