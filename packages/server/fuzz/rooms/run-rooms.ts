@@ -125,7 +125,12 @@ class RoomsFuzz {
   #opened(join: Buffer): FakeSocket {
     const socket = new FakeSocket();
     const joinRequest = join.toString("base64url");
-    this.#open(this.#parts, { callId: "call", socket: socket.asSocket(), joinRequest });
+    this.#open(this.#parts, {
+      callId: "call",
+      socket: socket.asSocket(),
+      joinRequest,
+      answered: () => undefined,
+    });
     return socket;
   }
 

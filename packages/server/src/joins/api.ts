@@ -90,6 +90,8 @@ export type WebRtcRenegotiated =
 export interface Rooms {
   /** Sends `room_info` on a socket at the join URL. `connected`: the socket belongs to the room now. */
   readonly open: (input: OpenRoomInput) => Promise<CallConnectOutcome>;
+  /** 0: another socket of signalling may be opened for the call, and counts. Otherwise the wait until it may. */
+  readonly waitToSignal: (callId: string) => number;
   /** Takes over a socket of signalling whose token was checked. */
   readonly signal: (input: RoomSignalInput) => Promise<void>;
 }
@@ -101,6 +103,8 @@ export interface OpenRoomInput {
   /** Where the client connects its signalling, and with what. */
   readonly roomUrl: string;
   readonly token: string;
+  /** Called when media flow. */
+  readonly joined: () => void;
 }
 
 export interface RoomSignalInput {
@@ -108,6 +112,8 @@ export interface RoomSignalInput {
   readonly socket: WebSocket;
   /** `join_request` of the URL. */
   readonly joinRequest: string;
+  /** Called when an offer was answered. */
+  readonly answered: () => void;
 }
 
 export interface JoinQuery {

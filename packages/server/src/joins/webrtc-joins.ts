@@ -15,7 +15,7 @@ import type {
 } from "./api.ts";
 import type { TransportListener } from "../ports/transport.ts";
 import type { LiveCalls } from "../runner/live-calls.ts";
-import { checkedRoomOffer, roomAnswer, speakingLine } from "../transports/livekit/room-sdp.ts";
+import { checkedRoomOffer, keepsLines, roomAnswer, speakingLine } from "../transports/livekit/room-sdp.ts";
 import { CallLimit } from "./call-limits.ts";
 import type { RoomSockets } from "./rooms/room-sockets.ts";
 import {
@@ -188,6 +188,9 @@ class Joins {
     const waitMs = this.#roomOffers.take(callId, performance.now());
     if (waitMs > 0) return { kind: "too_many", waitMs };
     return inTurn(joining, async () => {
+      if (!keepsLines(joining.offer, offer)) {
+        return { kind: "refused", reason: "must keep the lines of the offer before it (RFC 8829)" };
+      }
       try {
         const answer = await joining.leg.restart(offer);
         joining.offer = offer;

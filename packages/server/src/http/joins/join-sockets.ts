@@ -129,17 +129,24 @@ export class JoinSockets {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const signalled = parseSignalPath(path);
     if (signalled !== null) {
-      if (this.#closing) throw noCapacity("The service is shutting down");
-      await this.#options.rooms.upgrade(signalled, request, socket, head);
+      const check = (): void => this.#checkOpen();
+      check();
+      await this.#options.rooms.upgrade(signalled, { request, socket, head, check });
       return;
     }
     const join = parseJoinPath(path);
     if (join === null) throw unknownAddress();
     const found = await this.#lookUp(join, request);
     if (socket.destroyed) return;
+    this.#checkOpen();
     this.#sockets.handleUpgrade(request, socket, head, (connected) => {
       void this.#welcome(attempt, connected, join, found);
     });
+  }
+
+  /** `close` does not see sockets that are upgraded after it. */
+  #checkOpen(): void {
+    if (this.#closing) throw noCapacity("The service is shutting down");
   }
 
   /** Throws ApiError for a join that is refused before the upgrade. */
@@ -165,8 +172,7 @@ export class JoinSockets {
     socket.resume();
     counted(code === null ? "connected" : String(code));
     logger.info({ ...fields, outcome: code ?? "connected" }, "join");
-    if (code === null) this.#options.connected(attempt.request.socket);
-    else if (code !== CLOSED_BEFORE) closeSocket(socket, code);
+    if (code !== null && code !== CLOSED_BEFORE) closeSocket(socket, code);
   }
 
   /** Null when the call has taken the socket, otherwise the code to close it with. */
@@ -177,14 +183,16 @@ export class JoinSockets {
     found: JoinLookup,
   ): Promise<number | null> {
     const { callId, medium } = join;
-    const { connectCall, rooms } = this.#options;
+    const { connectCall, rooms, connected } = this.#options;
     if (found === "joined") return CLOSE_ALREADY_JOINED;
     const query = parseJoinQuery(new URLSearchParams((request.url ?? "").split("?").slice(1).join("?")));
     const instead = medium === "web_rtc" && socket.protocol === AUDIO_PROTOCOL;
-    const outcome =
-      medium === "web_rtc" && !instead
-        ? await rooms.open(join, socket, query)
-        : await connectCall({ callId, medium, socket, query, keepsAudio: instead });
+    const isRoom = medium === "web_rtc" && !instead;
+    const outcome = isRoom
+      ? await rooms.open(join, socket, query, request.socket)
+      : await connectCall({ callId, medium, socket, query, keepsAudio: instead });
+    // The socket of a room belongs to its call when media flow.
+    if (outcome === "connected" && !isRoom) connected(request.socket);
     if (outcome === "connected") return null;
     if (outcome === "closed") return CLOSED_BEFORE;
     if (outcome === "joined") return CLOSE_ALREADY_JOINED;

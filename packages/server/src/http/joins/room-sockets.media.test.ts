@@ -18,6 +18,8 @@ describe("sockets of clients that join rooms", () => {
   let signalled: RoomSignalInput[];
   let outcome: "connected" | "joined" | "gone";
   let nowMs: number;
+  let waitMs: number;
+  let found: () => Promise<JoinLookup>;
   let sockets: WebSocket[];
 
   beforeAll(async () => {
@@ -28,25 +30,27 @@ describe("sockets of clients that join rooms", () => {
   });
   beforeEach(async () => {
     [opened, signalled, sockets, outcome, nowMs] = [[], [], [], "connected", Date.now()];
-    server = await buildServer(
-      testDeps(store, {
-        publicUrl: null,
-        logger: log.logger,
-        nowMs: () => nowMs,
-        findJoin: ({ callId, token }): Promise<JoinLookup> =>
-          Promise.resolve(callId === CALL && token === "secret-token" ? "ok" : "not_found"),
-        rooms: {
-          open: (input) => {
-            opened.push(input);
-            return Promise.resolve(outcome);
-          },
-          signal: (input) => {
-            signalled.push(input);
-            return Promise.resolve();
-          },
+    waitMs = 0;
+    found = () => Promise.resolve("ok");
+    const deps = testDeps(store, {
+      publicUrl: null,
+      logger: log.logger,
+      nowMs: () => nowMs,
+      findJoin: ({ callId, token }): Promise<JoinLookup> =>
+        callId === CALL && token === "secret-token" ? found() : Promise.resolve("not_found"),
+      rooms: {
+        open: (input) => {
+          opened.push(input);
+          return Promise.resolve(outcome);
         },
-      }),
-    );
+        waitToSignal: () => waitMs,
+        signal: (input) => {
+          signalled.push(input);
+          return Promise.resolve();
+        },
+      },
+    });
+    server = await buildServer(deps);
     await server.listen();
   });
   afterEach(async () => {
@@ -115,6 +119,30 @@ describe("sockets of clients that join rooms", () => {
     expect((await fetch(`${validate}?access_token=x`)).status).toBe(401);
     nowMs += 25 * 3_600_000;
     expect(await statusOf(`${signal}?access_token=${token}&join_request=abc`)).toBe(401);
+    expect(signalled).toEqual([]);
+  });
+
+  it("are refused before the upgrade when a call has too many", async () => {
+    const token = await tokenOfRoom();
+    waitMs = 5_000;
+    expect(await statusOf(`${PATH}/room/rtc/v1?access_token=${token}&join_request=abc`)).toBe(429);
+    expect(signalled).toEqual([]);
+  });
+
+  it("are refused when the server has begun to close while they were looked up", async () => {
+    const token = await tokenOfRoom();
+    const lookup = Promise.withResolvers<JoinLookup>();
+    let looked = false;
+    found = () => {
+      looked = true;
+      return lookup.promise;
+    };
+    const status = statusOf(`${PATH}/room/rtc/v1?access_token=${token}&join_request=abc`);
+    await expect.poll(() => looked).toBe(true);
+    const closed = server.close();
+    lookup.resolve("ok");
+    expect(await status).toBe(503);
+    await closed;
     expect(signalled).toEqual([]);
   });
 

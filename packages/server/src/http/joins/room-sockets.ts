@@ -7,6 +7,7 @@ import type { Logger } from "pino";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import type { ConnectOutcome, FindJoinInput, JoinQuery, Rooms } from "../../joins/api.ts";
 import type { Answer, HandlerDeps } from "../api/endpoint.ts";
+import { rateLimited } from "../api/rate-limit.ts";
 import type { PlainRequest, PlainRoute } from "../pages/plain-routes.ts";
 import { unknownAddress } from "./join-lookup.ts";
 import { parseJoinPath } from "./join-path.ts";
@@ -36,10 +37,17 @@ export interface RoomSocketsOptions {
   readonly publicUrl: () => string;
   readonly findJoin: FindClientJoin;
   readonly clientAddressOf: (request: IncomingMessage) => string;
-  /** The connection belongs to a call now. */
+  /** The connection belongs to a call now: an offer was answered, or media flow. */
   readonly connected: (socket: Duplex) => void;
   readonly nowMs: () => number;
   readonly logger: Logger;
+}
+
+export interface SignalUpgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly check: () => void;
 }
 
 /** The join of a path of signalling; null: it is another path. */
@@ -69,16 +77,22 @@ export class RoomSockets {
     { callId, token }: Pick<FindJoinInput, "callId" | "token">,
     socket: WebSocket,
     query: JoinQuery,
+    connection: Duplex,
   ): Promise<ConnectOutcome> {
-    const { rooms, publicUrl, nowMs } = this.#options;
+    const { rooms, publicUrl, nowMs, connected } = this.#options;
     const base = publicUrl().replace(/^http/, "ws");
     const roomUrl = `${base}/calls/${callId}/web_rtc/${token}/room`;
-    return rooms.open({ callId, socket, query, roomUrl, token: this.#tokens.write(callId, nowMs()) });
+    const access = this.#tokens.write(callId, nowMs());
+    return rooms.open({ callId, socket, query, roomUrl, token: access, joined: () => connected(connection) });
   }
 
-  /** A socket of signalling. Throws ApiError before the upgrade. */
-  async upgrade(join: FindJoinInput, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { findJoin, clientAddressOf, nowMs } = this.#options;
+  /**
+   * A socket of signalling. Throws ApiError before the upgrade.
+   *
+   * @param check called immediately before the upgrade; throws ApiError
+   */
+  async upgrade(join: FindJoinInput, { request, socket, head, check }: SignalUpgrade): Promise<void> {
+    const { rooms, findJoin, clientAddressOf, nowMs } = this.#options;
     const query = new URLSearchParams((request.url ?? "").split("?").slice(1).join("?"));
     await checkToken(this.#tokens, {
       join,
@@ -92,6 +106,9 @@ export class RoomSockets {
       throw new ApiError("validation_failed", "The query has no join_request.");
     }
     if (socket.destroyed) return;
+    check();
+    const waitMs = rooms.waitToSignal(join.callId);
+    if (waitMs > 0) throw rateLimited("Too many signalling sockets of this call", waitMs);
     this.#sockets.handleUpgrade(request, socket, head, (connected) => {
       void this.#signal(join.callId, joinRequest, connected, request.socket);
     });
@@ -99,12 +116,12 @@ export class RoomSockets {
 
   async #signal(callId: string, joinRequest: string, socket: WebSocket, connection: Duplex): Promise<void> {
     const { rooms, connected, logger } = this.#options;
+    const answered = (): void => connected(connection);
     // Frames and failures before anybody listens must be neither lost nor uncaught.
     socket.pause();
     socket.on("error", (error) => logger.debug({ err: error, callId }, "a signalling socket failed"));
     try {
-      await rooms.signal({ callId, socket, joinRequest });
-      connected(connection);
+      await rooms.signal({ callId, socket, joinRequest, answered });
     } catch (error) {
       logger.error({ err: error, callId }, "the signalling of a room could not begin");
       socket.close(CLOSE_INTERNAL);

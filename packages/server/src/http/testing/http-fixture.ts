@@ -129,6 +129,7 @@ const noWebRtc: HttpDeps["webRtc"] = {
 
 const noRooms: HttpDeps["rooms"] = {
   open: () => Promise.resolve("gone"),
+  waitToSignal: () => 0,
   signal: () => Promise.reject(new Error("no room is open")),
 };
 

@@ -24,6 +24,8 @@ import type { RoomSockets } from "./room-sockets.ts";
 
 /** Requests that wait for the one before. A client sends some 20 at its join, most of them candidates. */
 const MAX_WAITING_REQUESTS = 256;
+/** Bytes of the requests that wait: more than three of the longest. */
+const MAX_WAITING_BYTES = 256 * 1_024;
 /** A socket on which no offer was answered for so long belongs to no room. Clients send one at once. */
 const OFFER_LIMIT_MS = 30_000;
 /** Before it, the name of a participant; after it, the id of its connection. */
@@ -72,43 +74,54 @@ class RoomSignalling {
   readonly #callId: string;
   readonly #line: SocketLine;
   readonly #closed: () => void;
+  readonly #answered: () => void;
   readonly #unused: NodeJS.Timeout;
   /** The last request, when it is done. */
   #work: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #waitingBytes = 0;
   #connectionId = "";
   #isAnswered = false;
   #tracks = 0;
   #isOver = false;
   #unwatch: (() => void) | null = null;
 
-  constructor(parts: RoomSignallingParts, { callId, socket }: RoomSignalInput, closed: () => void) {
+  constructor(parts: RoomSignallingParts, { callId, socket, answered }: RoomSignalInput, closed: () => void) {
     this.#parts = parts;
     this.#callId = callId;
     this.#closed = closed;
+    this.#answered = answered;
     this.#unused = setTimeout(() => this.#close(CODE_REFUSED), OFFER_LIMIT_MS);
     this.#line = new SocketLine(socket, {
-      frame: (data) => this.#inTurn(() => this.#answer(data)),
+      frame: (data) => this.#inTurn(data.byteLength, () => this.#answer(data)),
       congested: () => undefined,
       closed: () => this.#close(CODE_REGULAR),
     });
   }
 
   begin(joinRequest: string): void {
+    this.#watch();
+    this.#inTurn(joinRequest.length, () => this.#join(readJoinRequest(joinRequest)));
+  }
+
+  /** The room of a client that continues may open again after this socket. */
+  #watch(): void {
+    this.#unwatch?.();
     this.#unwatch = this.#parts.roomSockets.watch(this.#callId, () => this.#leave("over"));
-    this.#inTurn(() => this.#join(readJoinRequest(joinRequest)));
   }
 
   /** Requests are answered in order, and a client that sends too many at once is disconnected. */
-  #inTurn(act: () => Promise<void> | void): void {
+  #inTurn(bytes: number, act: () => Promise<void> | void): void {
     if (this.#isOver) return;
-    if (this.#waiting >= MAX_WAITING_REQUESTS) {
+    if (this.#waiting >= MAX_WAITING_REQUESTS || this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
       this.#close(CODE_REFUSED);
       return;
     }
     this.#waiting += 1;
+    this.#waitingBytes += bytes;
     this.#work = this.#work.then(async () => {
       this.#waiting -= 1;
+      this.#waitingBytes -= bytes;
       if (this.#isOver) return;
       try {
         await act();
@@ -192,6 +205,9 @@ class RoomSignalling {
     if (answer.kind === "answered") {
       this.#isAnswered = true;
       clearTimeout(this.#unused);
+      if (this.#isOver) return;
+      this.#watch();
+      this.#answered();
       this.#line.sendMessage(answerMessage(id, answer.sdp, speakingLine(sdp) ?? ""));
       return;
     }

@@ -38,6 +38,8 @@ export interface RoomSocketsOptions {
 interface RoomSocket {
   readonly line: SocketLine;
   readonly query: JoinQuery;
+  /** Called when media flow. */
+  readonly joined: () => void;
   medium: RoomMedium | null;
   /** It was the medium of the call at some time. */
   hasJoined: boolean;
@@ -55,7 +57,7 @@ export class RoomSockets {
   }
 
   /** Takes over a socket. One call has one; an earlier one is closed. */
-  open({ callId, socket, query, roomUrl, token }: OpenRoomInput): void {
+  open({ callId, socket, query, roomUrl, token, joined }: OpenRoomInput): void {
     const earlier = this.#rooms.get(callId);
     if (earlier !== undefined) this.#end(callId, earlier, CODE_REPLACED);
     const line = new SocketLine(socket, {
@@ -66,6 +68,7 @@ export class RoomSockets {
     const room: RoomSocket = {
       line,
       query,
+      joined,
       medium: null,
       hasJoined: false,
       timer: null,
@@ -93,6 +96,7 @@ export class RoomSockets {
     room.timer = null;
     room.medium = medium;
     room.hasJoined = true;
+    room.joined();
   }
 
   /** The connection of the room is over. */

@@ -18,6 +18,7 @@ afterEach(() => void vi.useRealTimers());
 
 function openRoomSockets() {
   const ended: string[] = [];
+  let joinings = 0;
   const roomSockets = new RoomSockets({ endCall: (callId) => void ended.push(callId) });
   const open = (): FakeSocket => {
     const socket = new FakeSocket();
@@ -27,6 +28,7 @@ function openRoomSockets() {
       query: QUERY,
       roomUrl: "ws://x/room",
       token: "t",
+      joined: () => void (joinings += 1),
     });
     return socket;
   };
@@ -36,7 +38,7 @@ function openRoomSockets() {
     roomSockets.joined(CALL, { connectionId, listener: record, hangUp: () => void (hangUps += 1) });
     return { record, hangUps: () => hangUps };
   };
-  return { roomSockets, ended, open, join };
+  return { roomSockets, ended, open, join, joinings: () => joinings };
 }
 
 describe("the socket at the join URL", () => {
@@ -63,10 +65,12 @@ describe("the socket at the join URL", () => {
   });
 
   it("carries messages once the room is joined, and cuts those that are too long", () => {
-    const { open, join } = openRoomSockets();
+    const { open, join, joinings } = openRoomSockets();
     const socket = open();
     socket.receive("too early");
+    expect(joinings()).toBe(0);
     const { record } = join("one");
+    expect(joinings()).toBe(1);
     socket.receive("hello");
     socket.receive("x".repeat(256 * 1_024 + 1));
     expect(record.texts.map(({ text, tooLong }) => [text.length, tooLong])).toEqual([
@@ -128,7 +132,12 @@ describe("the signalling of a room", () => {
     const socket = new FakeSocket();
     openRoomSignalling(
       partsWith(roomSockets, () => Promise.reject(new Error("not asked"))),
-      { callId: CALL, socket: socket.asSocket(), joinRequest: requestOf({ publisherOffer: OFFER }) },
+      {
+        callId: CALL,
+        socket: socket.asSocket(),
+        joinRequest: requestOf({ publisherOffer: OFFER }),
+        answered: () => undefined,
+      },
     );
     const ping = new SignalRequest({ message: { case: "ping", value: 1n } }).toBinary();
     await vi.advanceTimersByTimeAsync(0);
@@ -148,16 +157,22 @@ describe("the signalling of a room", () => {
     const parts = partsWith(roomSockets, () => Promise.resolve({ kind: "answered", sdp: "v=0" }));
     const rooms = openRooms({ ...parts, liveCalls: { awaitsJoin: () => Promise.resolve("joinable") } });
     const participantSid = "PA_975d1713-022b-4685-b88a-8f2bd61f2eff";
+    let answers = 0;
     const join = async (publisherOffer?: SessionDescription): Promise<FakeSocket> => {
       const socket = new FakeSocket();
       const request = { reconnect: true, participantSid, ...(publisherOffer && { publisherOffer }) };
-      await rooms.signal({ callId: CALL, socket: socket.asSocket(), joinRequest: requestOf(request) });
+      await rooms.signal({
+        callId: CALL,
+        socket: socket.asSocket(),
+        joinRequest: requestOf(request),
+        answered: () => void (answers += 1),
+      });
       await vi.advanceTimersByTimeAsync(0);
       return socket;
     };
     const first = await join(OFFER);
     const second = await join();
-    expect([first.code, second.code]).toEqual([1001, null]);
+    expect([first.code, second.code, answers]).toEqual([1001, null, 1]);
     await vi.advanceTimersByTimeAsync(29_000);
     expect(second.code).toBeNull();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -166,5 +181,57 @@ describe("the signalling of a room", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(third.code).toBeNull();
     third.terminate();
+  });
+
+  it("is closed for requests that wait with too many bytes", async () => {
+    const { roomSockets } = openRoomSockets();
+    const socket = new FakeSocket();
+    openRoomSignalling(
+      partsWith(roomSockets, () => Promise.reject(new Error("not asked"))),
+      {
+        callId: CALL,
+        socket: socket.asSocket(),
+        joinRequest: requestOf({ publisherOffer: OFFER }),
+        answered: () => undefined,
+      },
+    );
+    await vi.advanceTimersByTimeAsync(0);
+    const long = Buffer.alloc(80 * 1_024);
+    for (let messages = 0; messages < 3; messages += 1) socket.receive(long);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(socket.code).toBeNull();
+    socket.receive(long);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(socket.code).toBe(1008);
+  });
+
+  it("ends with a room that was opened after it, once an offer was answered", async () => {
+    const { roomSockets, open } = openRoomSockets();
+    const parts = partsWith(roomSockets, () => {
+      open();
+      return Promise.resolve({ kind: "answered", sdp: "v=0" });
+    });
+    const socket = new FakeSocket();
+    const participantSid = "PA_975d1713-022b-4685-b88a-8f2bd61f2eff";
+    const joinRequest = requestOf({ reconnect: true, participantSid, publisherOffer: OFFER });
+    openRoomSignalling(parts, {
+      callId: CALL,
+      socket: socket.asSocket(),
+      joinRequest,
+      answered: () => undefined,
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(socket.code).toBeNull();
+    roomSockets.drop(CALL);
+    expect(socket.code).toBe(1000);
+  });
+
+  it("may begin 30 times a minute for each call", () => {
+    const { roomSockets } = openRoomSockets();
+    const parts = partsWith(roomSockets, () => Promise.reject(new Error("not asked")));
+    const rooms = openRooms({ ...parts, liveCalls: { awaitsJoin: () => Promise.resolve("joinable") } });
+    for (let sockets = 0; sockets < 30; sockets += 1) expect(rooms.waitToSignal(CALL)).toBe(0);
+    expect(rooms.waitToSignal(CALL)).toBeGreaterThan(0);
+    expect(rooms.waitToSignal("other")).toBe(0);
   });
 });

@@ -1,9 +1,13 @@
 /** Joins by clients that expect a LiveKit room: the socket at the join URL, and the signalling of the room. */
 
+import { CallLimit } from "../call-limits.ts";
 import type { ConnectOutcome, LiveCalls } from "../../runner/live-calls.ts";
 import type { OpenRoomInput, Rooms } from "../api.ts";
 import type { RoomSockets } from "./room-sockets.ts";
 import type { OpenSignalling, RoomSignallingParts } from "./room-signalling.ts";
+
+/** Sockets of signalling of one call. A client opens one, and another for each network that it loses. */
+export const SIGNALLING_PER_CALL = { count: 30, windowMs: 60_000 };
 
 export interface RoomsParts extends Omit<RoomSignallingParts, "roomSockets"> {
   readonly roomSockets: RoomSockets;
@@ -14,6 +18,7 @@ export function openRooms(parts: RoomsParts): Rooms {
   const { roomSockets, liveCalls } = parts;
   /** One of each call: whoever knows a join URL must not take the connections of all others. */
   const open = new Map<string, OpenSignalling>();
+  const limit = new CallLimit(SIGNALLING_PER_CALL);
   return {
     async open(input: OpenRoomInput): Promise<ConnectOutcome> {
       const state = await liveCalls.awaitsJoin(input.callId);
@@ -21,6 +26,7 @@ export function openRooms(parts: RoomsParts): Rooms {
       roomSockets.open(input);
       return "connected";
     },
+    waitToSignal: (callId) => limit.take(callId, performance.now()),
     // Loaded by the first room alone: its messages are a large library.
     signal: async (input) => {
       const { openRoomSignalling } = await import("./room-signalling.ts");

@@ -23,4 +23,15 @@ describe("a data packet", () => {
     // Groups that begin within each other, which a reader descends into.
     expect(() => readDataPacket(Buffer.alloc(256 * 1_024, 0x7b))).toThrow(RangeError);
   });
+
+  test("with too many bytes or fields is refused before it is decoded", () => {
+    const packet = (size: number): Buffer =>
+      sent({ case: "user", value: new UserPacket({ payload: Buffer.alloc(size), topic: "t" }) });
+    expect(readDataPacket(packet(256 * 1_024))).toHaveLength(256 * 1_024);
+    expect(() => readDataPacket(packet(260 * 1_024))).toThrow("too long");
+    const fields = Buffer.alloc(66, Uint8Array.of(0x78, 0x01));
+    expect(() => readDataPacket(fields)).toThrow("more than 32 fields");
+    const user = Buffer.concat([Uint8Array.of(0x12, fields.length), fields]);
+    expect(() => readDataPacket(user)).toThrow("more than 32 fields");
+  });
 });

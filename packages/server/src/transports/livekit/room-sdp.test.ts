@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BadSdpError } from "../rtc/sdp.ts";
-import { checkedRoomOffer, roomAnswer, speakingLine } from "./room-sdp.ts";
+import { checkedRoomOffer, keepsLines, roomAnswer, speakingLine } from "./room-sdp.ts";
 
 const CREDENTIALS = "a=ice-ufrag:abcd\r\na=ice-pwd:0123456789012345678901\r\na=fingerprint:sha-256 AA:BB\r\n";
 const audio = (mid: number, direction: string): string =>
@@ -27,11 +27,28 @@ describe("an offer of a room", () => {
     [`${HEAD}${DATA}${audio(1, "recvonly")}m=text 9 RTP/AVP 98\r\n`, "no media but"],
     [`${HEAD}${DATA}${audio(1, "recvonly").repeat(32)}`, "more than 32 media"],
     [`${HEAD}${DATA}${audio(1, "recvonly")}${"a=x\r\n".repeat(3_000)}`, "more than 3000 lines"],
+    [`${HEAD}${DATA}${audio(1, "recvonly")}a=${"x".repeat(64 * 1_024)}\r\n`, "more than 64 KB"],
     [`${HEAD}${DATA}${audio(1, "recvonly")}`.replaceAll("opus", "speex"), "Opus"],
   ])("is refused when it cannot be answered: %#", (offer, reason) => {
     expect(() => checkedRoomOffer(offer)).toThrow(BadSdpError);
     expect(() => checkedRoomOffer(offer)).toThrow(reason);
   });
+});
+
+test("an offer of a room loses the sources and layers of video, and keeps those of audio", () => {
+  const sources = "a=ssrc:5 cname:c\r\na=ssrc-group:FID 5 6\r\na=rid:h send\r\na=simulcast:send h\r\n";
+  const plain = `${HEAD}${DATA}${audio(1, "sendrecv")}a=ssrc:7 cname:c\r\n`;
+  expect(checkedRoomOffer(`${plain}${video(2)}${sources}`)).toBe(`${plain}${video(2)}`);
+});
+
+test("a further offer keeps the lines of the one before it, and may add some", () => {
+  const before = `${HEAD}${DATA}${audio(1, "recvonly")}${video(2)}`;
+  expect(keepsLines(before, before)).toBe(true);
+  expect(keepsLines(before, `${before}${audio(3, "sendonly")}`)).toBe(true);
+  expect(keepsLines(before, `${HEAD}${DATA}${audio(1, "recvonly")}`)).toBe(false);
+  expect(keepsLines(before, `${HEAD}${DATA}${audio(1, "recvonly")}${video(3)}`)).toBe(false);
+  expect(keepsLines(before, `${HEAD}${DATA}${audio(1, "recvonly")}${audio(2, "recvonly")}`)).toBe(false);
+  expect(keepsLines(before, `${HEAD}${audio(1, "recvonly")}${DATA}${video(2)}`)).toBe(false);
 });
 
 test("an answer names the agent's track on the line on which the service speaks, and nowhere else", () => {

@@ -4,6 +4,8 @@ import { BadSdpError, checkedMedia, midOf, sectionsOf } from "../rtc/sdp.ts";
 
 /** A browser's offer with three video lines and all their codecs has about 600. */
 const MAX_LINES = 3_000;
+/** That offer has some 20 KB. */
+const MAX_OFFER_LENGTH = 64 * 1_024;
 /** New clients begin with seven, and each track that they publish later has one of its own. */
 const MAX_MEDIA = 32;
 
@@ -16,7 +18,8 @@ export const AGENT_TRACK_SID = "TR_agent_audio";
  * video. Throws BadSdpError.
  */
 export function checkedRoomOffer(sdp: string): string {
-  const offer = checkedMedia(sdp, MAX_LINES, (kinds) => {
+  if (sdp.length > MAX_OFFER_LENGTH) throw new BadSdpError("has more than 64 KB");
+  const checked = checkedMedia(sdp, MAX_LINES, (kinds) => {
     if (kinds.length > MAX_MEDIA) {
       throw new BadSdpError(`has more than ${String(MAX_MEDIA)} media (m=)`);
     }
@@ -26,8 +29,28 @@ export function checkedRoomOffer(sdp: string): string {
     const other = kinds.find((kind) => !["audio", "video", "application"].includes(kind));
     if (other !== undefined) throw new BadSdpError("must have no media but audio, video and data channels");
   });
+  const offer = sectionsOf(checked).map(withoutSources).join("");
   if (speakingLine(offer) === null) throw new BadSdpError("must have an audio line that receives");
   return offer;
+}
+
+/** Video is not received here, and the library keeps a receiver for each source and layer that is named. */
+function withoutSources(section: string): string {
+  if (!section.startsWith("m=video ")) return section;
+  return section.replace(/^a=(?:rid|simulcast|ssrc|ssrc-group):.*\r\n/gm, "");
+}
+
+/** Whether each line of an offer is at its place in a later one, as it must be (RFC 8829, section 5.2.2). */
+export function keepsLines(before: string, later: string): boolean {
+  const [old, now] = [before, later].map((offer) => sectionsOf(offer).slice(1)) as [string[], string[]];
+  return old.every((section, index) => {
+    const same = now[index];
+    return same !== undefined && kindOf(same) === kindOf(section) && midOf(same) === midOf(section);
+  });
+}
+
+function kindOf(section: string): string {
+  return section.split(" ", 1)[0] ?? "";
 }
 
 /** The mid of the first audio line on which the client receives; null: there is none. */

@@ -54,6 +54,20 @@ describe("a request to join", () => {
     expect(() => readJoinRequest(bomb.toString("base64url"))).toThrow(BadSignalError);
   });
 
+  test("with too many fields, in itself or in its offer, is refused", () => {
+    const fields = Buffer.alloc(66, Uint8Array.of(0x28, 0x01));
+    const offer = Buffer.concat([Uint8Array.of(0x32, fields.length), fields]);
+    for (const join of [fields, offer]) {
+      expect(() => readJoinRequest(wrapped(join).toString("base64url"))).toThrow(BadSignalError);
+    }
+  });
+
+  test("that continues a connection is read", () => {
+    const join = new JoinRequest({ reconnect: true, participantSid: "PA_x" });
+    const read = readJoinRequest(wrapped(join.toBinary()).toString("base64url"));
+    expect(read).toMatchObject({ isReconnect: true, participantSid: "PA_x", offer: null });
+  });
+
   test("with a description that is no offer is refused", () => {
     const join = new JoinRequest({ publisherOffer: new SessionDescription({ type: "answer", sdp: "v=0" }) });
     expect(() => readJoinRequest(wrapped(join.toBinary()).toString("base64url"))).toThrow("not an offer");
@@ -82,6 +96,38 @@ describe("a request", () => {
     expect(readSignal(sent({ case: "leave", value: new LeaveRequest() }))).toEqual({ kind: "leave" });
     expect(readSignal(sent({ case: "trickle", value: new TrickleRequest() }))).toEqual({ kind: "other" });
     expect(readSignal(new Uint8Array())).toEqual({ kind: "other" });
+  });
+
+  test("keeps every part of a track that is used", () => {
+    const track = { cid: "c", name: "n", stream: "s", muted: true, source: TrackSource.MICROPHONE };
+    expect(readSignal(sent({ case: "addTrack", value: new AddTrackRequest(track) }))).toEqual({
+      kind: "track",
+      track: { cid: "c", name: "n", stream: "s", isMuted: true, isMicrophone: true },
+    });
+    expect(readSignal(sent({ case: "ping", value: 5n }))).toEqual({
+      kind: "ping",
+      timestampMs: 5n,
+      isOld: true,
+    });
+    expect(readSignal(sent({ case: "pingReq", value: new Ping({ timestamp: 5n }) }))).toMatchObject({
+      timestampMs: 5n,
+      isOld: false,
+    });
+  });
+
+  test("that is two requests, or has too many fields, is refused before it is decoded", () => {
+    const leave = sent({ case: "leave", value: new LeaveRequest() });
+    expect(() => readSignal(Buffer.concat([leave, leave]))).toThrow(BadSignalError);
+    const fields = Buffer.alloc(66, Uint8Array.of(0x28, 0x01));
+    const inOffer = Buffer.concat([Uint8Array.of(0x0a, fields.length), fields]);
+    expect(() => readSignal(inOffer)).toThrow(BadSignalError);
+    // 80 KB of fields with 2 bytes each.
+    expect(() => readSignal(Buffer.alloc(80 * 1_024, Uint8Array.of(0x08, 0x01)))).toThrow(BadSignalError);
+  });
+
+  test("of a kind that changes nothing is not decoded", () => {
+    // A candidate of which the library could not read anything.
+    expect(readSignal(Uint8Array.of(0x1a, 0x02, 0xff, 0xff))).toEqual({ kind: "other" });
   });
 
   test.each([0x7b, 0xff, 0x0b, 0x80])("of many bytes %i is refused", (byte) => {

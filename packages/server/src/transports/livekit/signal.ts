@@ -23,6 +23,7 @@ import {
   WrappedJoinRequest,
   WrappedJoinRequest_Compression,
 } from "@livekit/protocol";
+import { fieldsOf, KNOWN_FIELDS, reduced, type UsedFields } from "./bounded-message.ts";
 import { agentParticipant, userParticipant } from "./participants.ts";
 import { AGENT_TRACK_SID } from "./room-sdp.ts";
 
@@ -33,6 +34,21 @@ export class BadSignalError extends Error {
 
 /** A request to join has 2 to 4 KB; the offer in it may have 64 KB. */
 const MAX_JOIN_BYTES = 80 * 1024;
+/** `type`, `sdp` and `id`. */
+const USED_OF_OFFER = { 1: null, 2: null, 3: null };
+/** `compression` and `joinRequest`. */
+const USED_OF_WRAPPED = { 1: null, 2: null };
+/** `clientInfo` with `sdk` and `version`, `publisherOffer`, `reconnect` and `participantSid`. */
+const USED_OF_JOIN: UsedFields = { 1: { 1: null, 2: null }, 6: USED_OF_OFFER, 7: null, 9: null };
+/** `offer`, `addTrack`, `leave`, `ping` and `pingReq`. */
+const USED_OF_SIGNAL: UsedFields = {
+  1: USED_OF_OFFER,
+  // `cid`, `name`, `type`, `muted`, `source` and `stream`.
+  4: { 1: null, 2: null, 3: null, 6: null, 8: null, 15: null },
+  8: {},
+  14: null,
+  16: { 1: null },
+};
 /** Names that clients give to their tracks. */
 const MAX_NAME_LENGTH = 256;
 
@@ -76,12 +92,18 @@ export interface AddedTrack {
 /** `join_request` of the URL. @throws BadSignalError */
 export function readJoinRequest(text: string): JoinRequestRead {
   return reading("is not a join request", () => {
-    const wrapped = WrappedJoinRequest.fromBinary(Buffer.from(text, "base64url"));
+    const wrapped = WrappedJoinRequest.fromBinary(
+      reduced(Buffer.from(text, "base64url"), USED_OF_WRAPPED),
+      KNOWN_FIELDS,
+    );
     const isZipped = wrapped.compression === WrappedJoinRequest_Compression.GZIP;
     const bytes = isZipped
       ? gunzipSync(wrapped.joinRequest, { maxOutputLength: MAX_JOIN_BYTES })
       : wrapped.joinRequest;
-    const { reconnect, participantSid, publisherOffer, clientInfo } = JoinRequest.fromBinary(bytes);
+    const { reconnect, participantSid, publisherOffer, clientInfo } = JoinRequest.fromBinary(
+      reduced(bytes, USED_OF_JOIN),
+      KNOWN_FIELDS,
+    );
     return {
       isReconnect: reconnect,
       participantSid,
@@ -93,7 +115,13 @@ export function readJoinRequest(text: string): JoinRequestRead {
 
 /** @throws BadSignalError */
 export function readSignal(bytes: Uint8Array): SignalRead {
-  const { message } = reading("is not a request", () => SignalRequest.fromBinary(bytes));
+  const { message } = reading("is not a request", () => {
+    // One field alone: the library would read each of several, and give the last.
+    const [field] = fieldsOf(bytes, 1);
+    const isUsed = field !== undefined && field.number in USED_OF_SIGNAL;
+    const used = isUsed ? reduced(bytes, USED_OF_SIGNAL) : new Uint8Array();
+    return SignalRequest.fromBinary(used, KNOWN_FIELDS);
+  });
   if (message.case === "offer") return { kind: "offer", offer: offerOf(message.value) };
   if (message.case === "addTrack") {
     const { cid, name, stream, muted, type, source } = message.value;

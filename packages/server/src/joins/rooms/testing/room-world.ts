@@ -73,8 +73,15 @@ async function serve(rooms: Rooms): Promise<{ readonly server: Server; readonly 
       const joinRequest = new URL(request.url ?? "", "http://x").searchParams.get("join_request");
       const opened =
         joinRequest === null
-          ? rooms.open({ callId: CALL, socket: connected, query: QUERY, roomUrl: `${url}/room`, token: "t" })
-          : rooms.signal({ callId: CALL, socket: connected, joinRequest });
+          ? rooms.open({
+              callId: CALL,
+              socket: connected,
+              query: QUERY,
+              roomUrl: `${url}/room`,
+              token: "t",
+              joined: () => undefined,
+            })
+          : rooms.signal({ callId: CALL, socket: connected, joinRequest, answered: () => undefined });
       void opened.then((outcome) => outcome === "joined" && connected.close(4409));
     });
   });
