@@ -20,6 +20,7 @@ import { openCallSweeps } from "../../nodes/call-sweeps.ts";
 import { letGo } from "../../nodes/let-go.ts";
 import type { CallDirectory } from "../../ports/nodes/call-directory.ts";
 import type { LiveCalls } from "../../runner/live-calls.ts";
+import type { Db } from "../../store/database/db.ts";
 import type { NodeBoot } from "../../store/nodes/node-claims.ts";
 import type { Store } from "../../store/opening/open-store.ts";
 import { createOperations } from "./call-operations.ts";
@@ -95,19 +96,13 @@ export function openCallReach(parts: CallReachParts): CallReach {
     ...anywhereWebRtc,
     offer: (input) => joining.during(input.callId, () => anywhereWebRtc.offer(input)),
   };
-  const abandon = (callId: string): void => {
-    liveCalls.abandon(callId);
-    storage.forget(callId);
-  };
-  // A call whose join is under way here is claimed in a moment, or refused.
-  const release = async (callId: string): Promise<boolean> => joining.has(callId) || leave(callId);
-  const letGoOfCalls = { node, liveCalls, release, abandon, logger };
+  const letGoOfCalls = lettingGo(parts, joining, leave);
   const sweeps = openCallSweeps({
     ...parts,
     db: store.recordsDb,
     lease: announcer.lease,
     // The connection of the lease is not for what can wait for others.
-    letGo: () => letGo({ ...letGoOfCalls, db: store.recordsDb, hasLapsed: false }),
+    letGo: () => letGoOfCalls(store.recordsDb, false),
     journaled: () => journal.callIds(),
     endCall: parts.endLiveCall,
   });
@@ -125,10 +120,9 @@ export function openCallReach(parts: CallReachParts): CallReach {
       logger,
     }),
     start() {
-      const afterLapse = { ...letGoOfCalls, db: store.leaseDb, hasLapsed: true };
       announcer.start(
         () => liveCalls.count(),
-        () => letGo(afterLapse),
+        () => letGoOfCalls(store.leaseDb, true),
       );
       sweeps.start();
     },
@@ -136,4 +130,19 @@ export function openCallReach(parts: CallReachParts): CallReach {
     giveUpReleased: () => parts.adoption.giveUpReleased(),
     close: () => sweeps.close(),
   };
+}
+
+/** Stops the calls here that others have by now. */
+function lettingGo(
+  { node, liveCalls, storage, logger }: CallReachParts,
+  joining: JoiningCalls,
+  leave: (callId: string) => Promise<boolean>,
+): (db: Db, hasLapsed: boolean) => Promise<void> {
+  const abandon = (callId: string): void => {
+    liveCalls.abandon(callId);
+    storage.forget(callId);
+  };
+  // A call whose join is under way here is claimed in a moment, or refused.
+  const release = async (callId: string): Promise<boolean> => joining.has(callId) || leave(callId);
+  return (db, hasLapsed) => letGo({ db, node, liveCalls, release, abandon, hasLapsed, logger });
 }
