@@ -95,7 +95,7 @@ async function answered(
   called: CalledParty,
 ) {
   const answer = () => deps.http.carriers.answerCall(called, signedBy(received, deps));
-  return carrierAnswer(await deps.checkSigned(clientAddress, targetId, answer));
+  return carrierAnswer(await deps.checkSigned(clientAddress, targetId, answer, true));
 }
 
 export const telephonyHandlers: HandlersOf<typeof telephonyRoutes> = {

@@ -16,12 +16,24 @@ function requests() {
   let atMs = 0;
   let asked = 0;
   const limited = limitWrongSignatures(() => atMs);
-  const send = (reply: CarrierReply, target = "call", address = CARRIER) =>
-    limited(address, target, () => {
-      asked += 1;
-      return Promise.resolve(reply);
-    }).catch((error: unknown) => error);
-  return { send, asked: () => asked, pass: (ms: number) => (atMs += ms) };
+  const sendAs =
+    (isIncoming: boolean) =>
+    (reply: CarrierReply, target = "call", address = CARRIER) =>
+      limited(
+        address,
+        target,
+        () => {
+          asked += 1;
+          return Promise.resolve(reply);
+        },
+        isIncoming,
+      ).catch((error: unknown) => error);
+  return {
+    send: sendAs(false),
+    sendIncoming: sendAs(true),
+    asked: () => asked,
+    pass: (ms: number) => (atMs += ms),
+  };
 }
 
 const refused = expect.objectContaining({ code: "rate_limited", retryAfterSeconds: 1 }) as unknown;
@@ -72,6 +84,16 @@ describe("requests without the signature of a carrier", () => {
     pass(TRUST_MS);
     for (let n = 0; n < UNKNOWN_PER_SECOND; n += 1) await send(FORBIDDEN, String(n));
     expect(await send(FORBIDDEN, "one more")).toEqual(refused);
+  });
+
+  it("about calls that come in hold up no right one of the same carrier, for other agents and for one that is known", async () => {
+    const { sendIncoming } = requests();
+    for (let n = 0; n < 2 * UNKNOWN_PER_SECOND; n += 1) await sendIncoming(FORBIDDEN, String(n));
+    expect(await sendIncoming(DONE, "agent")).toEqual(DONE);
+    for (let n = 0; n < WRONG_OF_ONE_PER_SECOND; n += 1) await sendIncoming(FORBIDDEN, "agent");
+    expect(await sendIncoming(DONE, "agent")).toEqual(DONE);
+    for (let n = 0; n < WRONG_OF_ONE_PER_SECOND; n += 1) await sendIncoming(FORBIDDEN, "other");
+    expect(await sendIncoming(DONE, "other")).toEqual(refused);
   });
 
   it("do not slow down signed ones", async () => {
