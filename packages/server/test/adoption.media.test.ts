@@ -6,7 +6,7 @@ import { describe, expect, test, vi, type TestContext } from "vitest";
 import { createDatabase } from "../bench/jobs-store.ts";
 import { restOf, startChildService, type ChildService, type Rest } from "../demo/child-service.ts";
 import { readWav } from "../src/ports/testing/recordings-conformance.ts";
-import { CallClient, until, wait } from "../src/runner/testing/call-client.ts";
+import { CallClient, taken, until, wait } from "../src/runner/testing/call-client.ts";
 import { newDataDir } from "../src/store/testing/databases.ts";
 import { openToolHost, type ToolHost } from "./tool-host.ts";
 import { openPermits, WITH_PERMITS } from "./permits.ts";
@@ -72,19 +72,9 @@ async function join(service: ChildService, call: CallRecord): Promise<CallClient
   return client;
 }
 
-/** Opens the URL until it is taken, as clients do. */
-async function rejoin(service: ChildService, call: CallRecord): Promise<CallClient> {
-  for (let attempt = 0; attempt < 60; attempt += 1) {
-    const client = clientAt(service, call);
-    try {
-      await client.opened();
-      client.start();
-      return client;
-    } catch {
-      await wait(500);
-    }
-  }
-  throw new Error("the call could not be joined again");
+/** Opens the URL until it is taken. */
+function rejoin(service: ChildService, call: CallRecord): Promise<CallClient> {
+  return taken(() => clientAt(service, call));
 }
 
 const messagesOf = async (rest: Rest, { callId }: CallRecord): Promise<readonly Said[]> =>

@@ -6,7 +6,7 @@ import { RtcpRrPacket } from "werift";
 import { describe, expect, test, vi, type TestContext } from "vitest";
 import { createDatabase } from "../bench/jobs-store.ts";
 import { restOf, startChildService, type ChildService, type Rest } from "../demo/child-service.ts";
-import { CallClient, until, wait } from "../src/runner/testing/call-client.ts";
+import { CallClient, taken, until } from "../src/runner/testing/call-client.ts";
 import { newDataDir } from "../src/store/testing/databases.ts";
 import { loopbackClient } from "../src/transports/webrtc/testing/webrtc-caller.ts";
 import { openPermits, WITH_PERMITS } from "./permits.ts";
@@ -86,19 +86,9 @@ function clientAt(service: ChildService, { joinUrl }: CallRecord): CallClient {
   return new CallClient(`${url}?experimentalMessages=reconnect`);
 }
 
-/** Opens the URL until it is taken, as clients do. */
-async function join(service: ChildService, call: CallRecord): Promise<CallClient> {
-  for (let attempt = 0; attempt < 60; attempt += 1) {
-    const client = clientAt(service, call);
-    try {
-      await client.opened();
-      client.start();
-      return client;
-    } catch {
-      await wait(300);
-    }
-  }
-  throw new Error("the call could not be joined");
+/** Opens the URL until it is taken. */
+function join(service: ChildService, call: CallRecord): Promise<CallClient> {
+  return taken(() => clientAt(service, call));
 }
 
 function makeCall(rest: Rest, settings: object): Promise<CallRecord> {

@@ -129,6 +129,21 @@ export class CallClient {
   }
 }
 
+/** Opens connections until one is taken, as clients do. */
+export async function taken(open: () => CallClient): Promise<CallClient> {
+  for (let attempt = 0; attempt < 60; attempt += 1) {
+    const client = open();
+    try {
+      await client.opened();
+      client.start();
+      return client;
+    } catch {
+      await wait(500);
+    }
+  }
+  throw new Error("the call could not be joined");
+}
+
 export function wait(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
