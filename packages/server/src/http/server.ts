@@ -55,7 +55,7 @@ import { trustedBy } from "../net/trusted-proxies.ts";
 import { limitConnections } from "./limit-connections.ts";
 import { closeIfUnfinished } from "./api/unfinished-bodies.ts";
 import { unknownRoute } from "./pages/unknown-route.ts";
-import { RoomSockets } from "./joins/room-sockets.ts";
+import { RoomUpgrades } from "./joins/room-upgrades.ts";
 import { webRtcRoutes } from "./joins/web-rtc.ts";
 import { corpusUploadRoutes } from "./corpora/upload-addresses.ts";
 import { carrierCallbackRoutes } from "./telephony/carrier-callbacks.ts";
@@ -390,7 +390,7 @@ function createJoins(
   const shared = { findJoin: handlerDeps.findJoin, clientAddressOf, connected, logger: deps.logger };
   return new JoinSockets({
     ...shared,
-    rooms: new RoomSockets({ ...deps, ...shared, publicUrl: handlerDeps.publicUrl }),
+    rooms: new RoomUpgrades({ ...deps, ...shared, publicUrl: handlerDeps.publicUrl }),
     connectCall: deps.connectCall,
     requestIdOf,
     counted,

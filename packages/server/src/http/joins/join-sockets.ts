@@ -12,7 +12,7 @@ import type { ConnectCallInput, ConnectOutcome, FindJoinInput, JoinLookup } from
 import { loggedPath } from "../api/headers.ts";
 import { checkJoin, noCapacity, unknownAddress } from "./join-lookup.ts";
 import { parseJoinPath, parseJoinQuery } from "./join-path.ts";
-import { parseSignalPath, type RoomSockets } from "./room-sockets.ts";
+import { parseSignalPath, type RoomUpgrades } from "./room-upgrades.ts";
 import type { FindClientJoin } from "./wrong-tokens.ts";
 
 /** Largest frame or message; larger ones close the socket with 1009. */
@@ -59,7 +59,7 @@ export interface JoinSocketsOptions {
   readonly requestIdOf: (request: IncomingMessage) => string;
   /** Writes the problem as the whole HTTP answer and ends the connection. */
   readonly refuse: (socket: Duplex, error: unknown, requestId: string) => void;
-  readonly rooms: RoomSockets;
+  readonly rooms: RoomUpgrades;
   readonly logger: Logger;
   /** The connection belongs to a call now. */
   readonly connected: (socket: Duplex) => void;

@@ -31,7 +31,7 @@ const SOCKET_OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
 /** Below a join path. Clients that cannot do version 1 find nothing here. */
 const SIGNAL_PATH = "/room/rtc/v1";
 
-export interface RoomSocketsOptions {
+export interface RoomUpgradesOptions {
   readonly rooms: Rooms;
   readonly secretsKey: Uint8Array;
   readonly publicUrl: () => string;
@@ -58,12 +58,12 @@ export function parseSignalPath(path: string): FindJoinInput | null {
   return join?.medium === "web_rtc" ? join : null;
 }
 
-export class RoomSockets {
-  readonly #options: RoomSocketsOptions;
+export class RoomUpgrades {
+  readonly #options: RoomUpgradesOptions;
   readonly #tokens: RoomTokens;
   readonly #sockets = new WebSocketServer(SOCKET_OPTIONS);
 
-  constructor(options: RoomSocketsOptions) {
+  constructor(options: RoomUpgradesOptions) {
     this.#options = options;
     this.#tokens = roomTokens(options.secretsKey);
   }

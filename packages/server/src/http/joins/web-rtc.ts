@@ -6,7 +6,7 @@ import type { Answer, HandlerDeps } from "../api/endpoint.ts";
 import { rateLimited } from "../api/rate-limit.ts";
 import { checkJoin, expired, noCapacity, runsElsewhere, unknownAddress } from "./join-lookup.ts";
 import { parseJoinPath, parseJoinQuery } from "./join-path.ts";
-import { roomRoutes } from "./room-sockets.ts";
+import { roomRoutes } from "./room-upgrades.ts";
 import type { PlainRequest, PlainRoute } from "../pages/plain-routes.ts";
 
 const SDP_TYPE = "application/sdp";
